@@ -1,9 +1,11 @@
 """What may be asked for: config.yaml, checked.
 
-In: a mapping, or YAML files laid over each other (`reading.py`). Out: a frozen `Config` (`models.py`, `protocol.py` and
-`study.py`, where each key is documented), or a `ConfigError` that names each wrong key by its path, what was expected
-and the nearest valid name. What a method or a data source understands under `settings`, `grid` and `options` is
-declared beside it, and checked by `fairgat.methods.check` and `fairgat.data.datasets.check`.
+In: a mapping, or YAML files laid over each other (`reading.py`). Out: a frozen `Config`
+(`models.py`, `protocol.py` and `study.py`, where each key is documented), or a
+`ConfigError` that names each wrong key by its path, what was expected and the nearest
+valid name. What a method or a data source understands under `settings`, `grid` and
+`options` is declared beside it, and checked by `fairgat.methods.check` and
+`fairgat.data.datasets.check`.
 """
 
 from fairgat.config.models import Config, Dataset, Method

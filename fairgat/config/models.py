@@ -1,4 +1,4 @@
-"""The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
+"""The experiment of config.yaml: its data sets, methods, tables, figures and study."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from pydantic import (
 
 from fairgat import cells
 from fairgat.by_path import name_of
-from fairgat.config import names
 from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
 from fairgat.config.protocol import (
     TASKS,
@@ -33,7 +32,7 @@ from fairgat.config.protocol import (
     Value,
     normal_path,
 )
-from fairgat.config.study import Study, check_rows
+from fairgat.config.study import Study
 from fairgat.config.texts import Line
 
 
@@ -65,10 +64,12 @@ class Dataset(Entry):
     reason: Line | None = None
     """Why it is not run; shown in every table."""
     stands_for: Name | None = None
-    """The data set of the paper in whose place it is run, as in the demo: pages then compare with the paper."""
+    """The data set of the paper in whose place it is run, as in the demo: pages then
+    compare with the paper."""
     splits_of: Name | None = None
-    """The data set whose splits it shares: another form of the same files. Nodes are exchanged only where a part would
-    lack a group, or with more than two groups a group and label."""
+    """The data set whose splits it shares: another form of the same files. Nodes are
+    exchanged only where a part would lack a group, or with more than two groups a group
+    and label."""
     split_count: Count | None = None
     """How many splits it has, in place of `splits.count`."""
 
@@ -76,33 +77,41 @@ class Dataset(Entry):
     def _reason(self) -> "Dataset":
         if not self.enabled and not self.reason:
             raise ValueError(
-                "a data set with enabled: false needs a reason, which every table will show"
+                "a data set with enabled: false needs a reason, which every table will "
+                "show"
             )
         return self
 
 
 class Method(Entry):
-    """One row of the tables: a method's module, its fixed settings and the grid searched over."""
+    """One row of the tables: a method's module, settings and the grid searched over."""
 
     module: str | None = None
     """The module in fairgat/methods that implements it, or the path of a .py file; the key
     itself where absent."""
     tasks: list[Task]
-    """The tasks it takes part in; none where it is not trained and only its epochs are timed (`tables.runtime`)."""
+    """The tasks it takes part in; none where it is not trained and only its epochs are
+    timed (`tables.runtime`)."""
     same_as: Name | None = None
-    """The method that it is, where that is proved: it is not run, and tables and audit give it that method's scores."""
+    """The method that it is, where that is proved: it is not run, and tables and audit
+    give it that method's scores."""
     note: Line | None = None
     """A note on its row in tables of scores and of times."""
     note_of_more_groups: Line | None = None
-    """A note on its row in tables of scores, where the data have more than two groups."""
+    """A note on its row in tables of scores, where the data have more than two
+    groups."""
     debiased: bool = False
-    """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
+    """Whether it trains on a debiased graph, which the rule `debias` makes once per
+    split."""
     seed: Annotated[int, Field(ge=0)] | None = None
-    """The seed of its trainings, in place of the experiment's: other initial weights on the same splits."""
+    """The seed of its trainings, in place of the experiment's: other initial weights on
+    the same splits."""
     may_call_off: bool = False
-    """Whether a cell may turn out not to be worth training, such as a threshold that makes the graph too dense."""
+    """Whether a cell may turn out not to be worth training, such as a threshold that
+    makes the graph too dense."""
     settings: dict[str, Any] = {}
-    """Settings that are the same in every cell."""
+    """Settings that are the same in every cell. Where a key ends in `_of` and has keys
+    itself, these are data sets, on which the key without `_of` has another value."""
     grid: dict[str, Annotated[list[Value], Field(min_length=1)]] = {}
     """Hyperparameters that are searched: every combination is a cell."""
     grids: dict[str, dict[str, Annotated[list[Value], Field(min_length=1)]]] = {}
@@ -120,14 +129,17 @@ class Method(Entry):
                     raise ValueError(
                         f"the values of {name} repeat themselves: {values}"
                     )
-                if any(
-                    isinstance(value, str) and (not value or set(value) & set("/~{}"))
-                    for value in values
-                ):
+                texts = [value for value in values if isinstance(value, str)]
+                if not all(map(_fits_a_path, texts)):
                     raise ValueError(
-                        f"the values of {name} become paths: no empty text, and none of / ~ {{ }}: {values}"
+                        f"the values of {name} become paths: no empty text, and none "
+                        f"of / ~ {{ }}: {values}"
                     )
         return self
+
+
+def _fits_a_path(text: str) -> bool:
+    return text != "" and not set(text) & set("/~{}")
 
 
 class Config(Model):
@@ -142,10 +154,11 @@ class Config(Model):
     )
     """Where everything is written."""
     data_mirror: PathText | None = None
-    """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
+    """A folder with the original data files, tried before any download; laid out as
+    docs/data.md says."""
     judge_from: PathText | None = None
-    """Results of an earlier run: its training is taken from there, and none is done; what
-    comes after is made anew in `results_dir`, by this version."""
+    """Results of an earlier run: its training is taken from there, and none is done;
+    what comes after is made anew in `results_dir`, by this version."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Every random number follows from it."""
     only_datasets: Names = []
@@ -171,13 +184,15 @@ class Config(Model):
     runtime: Runtime = Runtime()
     """Timing."""
     tables: dict[Name, TableEntry] = {}
-    """The tables, each a module in fairgat/report/tables or of the kind `scores`, and the methods that are its rows."""
+    """The tables, each a module in fairgat/report/tables or of the kind `scores`, and
+    the methods that are its rows."""
     figures: Paths = []
-    """The figures, each a module in fairgat/report/figures, such a module's name followed by that of a task
-    (`curves_link_prediction`), a table of scores, or the path of a file of your own."""
+    """The figures, each a module in fairgat/report/figures, such a module's name
+    followed by that of a task (`curves_link_prediction`), a table of scores, or the
+    path of a file of your own."""
     measures: Paths = []
-    """Files of your own with more measures: each has a mapping MEASURES from a task to a list
-    of `fairgat.measures.Measure`."""
+    """Files of your own with more measures: each has a mapping MEASURES from a task to
+    a list of `fairgat.measures.Measure`."""
     study: Study | None = None
     """What is compared by the target `study`."""
 
@@ -187,56 +202,53 @@ class Config(Model):
         """Title by its key an entry that has no title."""
         if not isinstance(entries, Mapping):
             return entries  # refused by its type
-        given = {
-            name: entry for name, entry in entries.items() if isinstance(entry, Mapping)
-        }
-        return {
-            **entries,
-            **{
-                name: {**entry, "title": entry.get("title") or name}
-                for name, entry in given.items()
-            },
-        }
+        titled = dict(entries)
+        for name, entry in entries.items():
+            if isinstance(entry, Mapping) and not entry.get("title"):
+                titled[name] = {**entry, "title": name}
+        return titled
 
     @model_validator(mode="after")
     def _named(self) -> "Config":
-        for name, entry in [*self.datasets.items(), *self.methods.items()]:
-            entry._name = name
-        if problems := [*names.problems(self), *check_rows(self)]:
-            raise ValueError("\n".join(problems))
+        for entries in (self.datasets, self.methods):
+            for name, entry in entries.items():
+                entry._name = name
         return self
 
     def table(self, name: str) -> TableEntry:
-        """Give the entry of a table, with what it leaves out; without rows where there is no such table."""
+        """Give the entry of a table, with what it leaves out.
+
+        It has no rows where there is no such table.
+        """
         entry = self.tables.get(name, TableEntry())
-        known = {"kind": "scores", **SCORES[name]} if name in SCORES else {"kind": name}
-        return entry.model_copy(
-            update={
-                key: value
-                for key, value in known.items()
-                if getattr(entry, key) is None
-            }
-        )
+        known = {"kind": name}
+        if name in SCORES:
+            known = {"kind": "scores", **SCORES[name]}
+        lacking = {key: known[key] for key in known if getattr(entry, key) is None}
+        return entry.model_copy(update=lacking)
 
     @property
     def compares_with_paper(self) -> bool:
-        """Say whether the run is about the paper: otherwise its pages show nothing that was published."""
-        return any(
-            name in PUBLISHED or self.datasets[name].stands_for
-            for name in self.datasets_run
-        )
+        """Say whether the run is about the paper.
+
+        Otherwise its pages show nothing that was published.
+        """
+        run = self.datasets_run
+        stand_ins = [name for name in run if self.datasets[name].stands_for]
+        return bool(stand_ins) or not set(PUBLISHED).isdisjoint(run)
 
     @property
     def heading(self) -> str:
         """Give the title of its pages."""
-        titles = [self.datasets[name].title for name in self.datasets_run]
-        return self.title or (
-            "FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles)
-        )
+        if self.title:
+            return self.title
+        if self.compares_with_paper:
+            return "FairGAT, reproduced"
+        return ", ".join(self.datasets[name].title for name in self.datasets_run)
 
     @property
     def figure_modules(self) -> dict[str, str]:
-        """Give each figure's module by the figure's name, which a file of one's own gives it."""
+        """Give each figure's module by the figure's name, a file's being its stem."""
         return {name_of(figure): figure for figure in self.figures}
 
     def module(self, method: str) -> str:
@@ -254,9 +266,8 @@ class Config(Model):
 
     def cells(self, method: str, dataset: str) -> list[str]:
         """List every cell of `method` on `dataset`, as paths."""
-        return [
-            cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))
-        ]
+        grid = self.grid(method, dataset)
+        return [cells.to_path(cell) for cell in cells.expand(grid)]
 
     def split_numbers(self, dataset: str) -> list[int]:
         """List the numbers of the random splits of `dataset`."""
@@ -265,52 +276,48 @@ class Config(Model):
         return list(range(first, first + count))
 
     def searched(self, hyperparameter: str) -> list[float]:
-        """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
-        grids = [
-            grid
-            for method in self.methods.values()
-            for grid in (method.grid, *method.grids.values())
-        ]
-        values = {value for grid in grids for value in grid.get(hyperparameter, [])}
-        return sorted(
-            {float(value) for value in values if isinstance(value, int | float)}
-        )  # others: its method says
+        """List every number that some method searches on some data set.
+
+        They are floats, as one method's 1 is another's 1.0. What is no number is left
+        out.
+        """
+        values = set()
+        for method in self.methods.values():
+            for grid in (method.grid, *method.grids.values()):
+                values.update(grid.get(hyperparameter, []))
+        numbers = [value for value in values if isinstance(value, int | float)]
+        return sorted(set(map(float, numbers)))
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
-        """Give the settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""
-        settings = dict(self.methods[method].settings)
-        if (
-            isinstance(debias := settings.get("debias"), Mapping)
-            and "epochs_of" in debias
-        ):
-            own = (
-                {"epochs": debias["epochs_of"][dataset]}
-                if dataset in debias["epochs_of"]
-                else {}
-            )
-            settings["debias"] = {
-                key: value for key, value in debias.items() if key != "epochs_of"
-            } | own
-        return settings
+        """Give the settings of `method` on `dataset`, less those of other data sets."""
+        return _on(dataset, self.methods[method].settings)
 
     def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
-        """Give the module of a timed method, and its cells (path to settings) in the order to try: the published one
-        first, and the others where a cell may be called off."""
+        """Give the `module` of a timed method, and its `cells`, path to settings.
+
+        They are in the order to try: the published one first, and the others where a
+        cell may be called off.
+        """
         entry, settings = self.methods[method], self.training_settings(method, dataset)
         grid = cells.expand(self.grid(method, dataset))
         published = entry.published.get(dataset)
-        grid.sort(
-            key=lambda cell: published is None or not cells.agrees(cell, published)
-        )
-        chosen = grid if entry.may_call_off else grid[:1]
+        if published is not None:
+            grid.sort(key=lambda cell: not cells.agrees(cell, published))
+        if not entry.may_call_off:
+            grid = grid[:1]
         return {
             "module": self.module(method),
-            "cells": {cells.to_path(cell): settings | cell for cell in chosen},
+            "cells": {cells.to_path(cell): settings | cell for cell in grid},
         }
 
     def theory_every(self, task: Task) -> int:
-        """Give the epochs between two measurements of the theory's terms; 0 where it does not apply."""
-        return self.training.theory_every if "theory" in TASKS[task].measured else 0
+        """Give the epochs between two measurements of the theory's terms.
+
+        It is 0 where they are not measured.
+        """
+        if "theory" not in TASKS[task].measured:
+            return 0
+        return self.training.theory_every
 
     def not_run(self, dataset: str) -> str | None:
         """Say why `dataset` is left out of this run; None when it runs."""
@@ -334,24 +341,42 @@ class Config(Model):
 
     @property
     def only(self) -> list[str]:
-        """`only_methods`, with the method that is run in place of one that is the same."""
-        same = {
-            name: entry.same_as for name, entry in self.methods.items() if entry.same_as
-        }
-        return list(dict.fromkeys(same.get(name, name) for name in self.only_methods))
+        """List `only_methods`, with the method that is run in place of an equal one.
+
+        It is empty where all methods are run.
+        """
+        run: dict[str, None] = {}  # each once, in order
+        for name in self.only_methods:
+            entry = self.methods.get(name)
+            same_as = entry.same_as if entry else None
+            run[same_as or name] = None
+        return list(run)
+
+    @property
+    def distinct(self) -> list[str]:
+        """List the methods that are not another one (`same_as`)."""
+        return [name for name, entry in self.methods.items() if not entry.same_as]
 
     def methods_of(self, task: Task) -> list[str]:
         """List the methods of `task` that are run, in config order."""
-        run = self.only or [
-            name for name, entry in self.methods.items() if not entry.same_as
-        ]
-        return [
-            name
-            for name, entry in self.methods.items()
-            if task in entry.tasks and name in run
-        ]
+        run = self.only or self.distinct
+        known = [name for name in self.methods if name in run]
+        return [name for name in known if task in self.methods[name].tasks]
 
     def methods_on(self, dataset: str) -> list[str]:
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
+
+
+def _on(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Resolve settings for a data set: `x_of: {dataset: value}` is `x: value` there."""
+    common, own = {}, {}
+    for key, value in settings.items():
+        if not isinstance(value, Mapping):
+            common[key] = value
+        elif not key.endswith("_of"):
+            common[key] = _on(dataset, value)
+        elif dataset in value:
+            own[key.removesuffix("_of")] = value[dataset]
+    return common | own

@@ -12,7 +12,8 @@ class TableEntry(Model):
     """A table: what makes it, and what it shows. A list stands for its `methods`."""
 
     kind: Name | None = None
-    """The module in fairgat/report/tables that makes it, such as `scores`; the table's own name where absent."""
+    """The module in fairgat/report/tables that makes it, such as `scores`; the table's
+    own name where absent."""
     module: PathText | None = None
     """A file of your own that makes it, in place of `kind`."""
     task: Task | None = None
@@ -20,20 +21,22 @@ class TableEntry(Model):
     methods: Names = []
     """The methods that are its rows; none where its rows are something else."""
     measures: Names | None = None
-    """The measures that are the columns of a table of scores; those that the task shows where absent."""
+    """The measures that are the columns of a table of scores; those that the task shows
+    where absent."""
     title: Line | None = None
     """Its caption."""
 
     @model_validator(mode="before")
     @classmethod
     def _list(cls, content: Any) -> Any:
-        return {"methods": content} if isinstance(content, list | str) else content
+        if isinstance(content, list | str):
+            return {"methods": content}
+        return content
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
-        return {
-            "anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]
-        }
+        as_a_list = {"type": "array", "items": {"type": "string"}}
+        return {"anyOf": [as_a_list, handler(core)]}
 
 
 # The paper's tables of scores, where config.yaml gives no more than their rows.

@@ -1,4 +1,7 @@
-"""The protocol's settings: splits, training, selection, means and timing; and the types that all settings share."""
+"""The protocol's settings, and the types that all settings share.
+
+These are splits, training, selection, means and timing.
+"""
 
 import math
 import os
@@ -23,13 +26,18 @@ from fairgat.files import irregular
 Task = Literal["node_classification", "link_prediction"]
 Divides = Literal["nodes", "edges"]
 Device = Literal["cpu", "cuda", "auto"]
-# How the epoch of a node classification run is chosen: ours, and released code's (fairgat/tasks/epochs.py).
+# How the epoch of a node classification run is chosen: ours, and released code's
+# (fairgat/tasks/epochs.py).
 EpochRuleName = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
 
 
 def _value(value: Any) -> Any:
-    """Read text as a number where it is one: `--config "methods={...}"` gives nothing but text."""
-    value = cells.parse(value) if isinstance(value, str) else value
+    """Read text as a number where it is one.
+
+    `--config "methods={...}"` gives nothing but text.
+    """
+    if isinstance(value, str):
+        value = cells.parse(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"expected a finite number, got {value}")
     return value
@@ -40,10 +48,10 @@ Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[str, Field(pattern=NAME)]
-# A list, or the comma-separated form that `--config skip=pokec-z,pokec-n` gives.
 
 
 def _listed(value: Any) -> Any:
+    """Read a list in the comma-separated form of `--config skip=pokec-z,pokec-n`."""
     if not isinstance(value, str):
         return value
     parts = [part.strip() for part in value.split(",")]
@@ -54,14 +62,18 @@ Names = Annotated[list[Name], BeforeValidator(_listed)]
 
 
 def normal_path(path: Any) -> Any:
-    """Write a path as Snakemake spells it: `~` and `$NAME` expanded, no slash at the end.
+    """Write a path as Snakemake spells it.
+
+    That is with `~` and `$NAME` expanded, and no slash at the end.
 
     Raises:
-        ValueError: YAML has read it as a number or a date, or its characters mean something else to Snakemake.
+        ValueError: YAML has read it as a number or a date, or its characters mean
+            something else to Snakemake.
     """
     if not isinstance(path, str):
         raise ValueError(
-            f"expected a path, but YAML reads this as {path!r}; write ./ before the name"
+            f"expected a path, but YAML reads this as {path!r}; write ./ before the "
+            "name"
         )
     if any(ord(letter) < 32 for letter in path):
         raise ValueError(f"a path must not hold control characters: {path!r}")
@@ -74,7 +86,9 @@ def normal_path(path: Any) -> Any:
         raise ValueError(
             f"a path may hold $ only before the name of a variable that is set: {path}"
         )
-    return os.path.normpath(expanded) if path else path
+    if not path:
+        return path
+    return os.path.normpath(expanded)
 
 
 def regular(path: str) -> str:
@@ -83,7 +97,8 @@ def regular(path: str) -> str:
     Raises:
         ValueError: saying what it is.
     """
-    if what := irregular(path):
+    what = irregular(path)
+    if what:
         raise ValueError(f"{path} is {what}, and a file is needed")
     return path
 
@@ -94,7 +109,11 @@ FileText = Annotated[PathText, AfterValidator(regular)]
 
 
 class Model(BaseModel):
-    """Unknown keys, numbers that are not finite and defaults out of bounds are errors; instances are frozen."""
+    """A part of the configuration.
+
+    Unknown keys, numbers that are not finite and defaults out of bounds are errors;
+    instances are frozen.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -109,24 +128,33 @@ class Model(BaseModel):
     def _as_meant(
         cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
-        """Read `grid: null` as no grid, as `{}` laid over a mapping changes nothing; take no flag as a number."""
+        """Read `grid: null` as no grid, and take no flag as a number.
+
+        `{}` laid over a mapping changes nothing, so there must be another way.
+        """
         default = cls.model_fields[str(info.field_name)].default
         if value is None and isinstance(default, dict | list | tuple):
             return default
+        if not isinstance(value, bool):
+            return read(value)
         try:
             result = read(value)
         except ValidationError as error:
-            if not (
-                isinstance(value, bool)
-                and error.errors()[0]["type"].startswith(("greater_than", "less_than"))
-            ):
+            if not _out_of_bounds(error):
                 raise
-            result = int(value)
-        if isinstance(value, bool) and not isinstance(result, bool):
+            result = None
+        if not isinstance(result, bool):
             raise ValueError(
-                "expected a number, and YAML reads yes, on, no and off as true and false"
+                "expected a number, and YAML reads yes, on, no and off as true and "
+                "false"
             )
         return result
+
+
+def _out_of_bounds(error: ValidationError) -> bool:
+    """Say whether a value was read as a number, which has bounds."""
+    kind = error.errors()[0]["type"]
+    return kind.startswith(("greater_than", "less_than"))
 
 
 class Splits(Model):
@@ -135,8 +163,8 @@ class Splits(Model):
     count: Count = 5
     """Random splits per data set."""
     first: Annotated[int, Field(ge=0)] = 0
-    """The number of the first one. A split depends on its number, not on how many are run: with 20, splits are others
-    than those of a run of 20."""
+    """The number of the first one. A split depends on its number, not on how many are
+    run: with 20, splits are others than those of a run of 20."""
     train: Fraction = 0.4
     """Share of the nodes trained on."""
     validation: Fraction = 0.3
@@ -147,27 +175,26 @@ class Splits(Model):
     """Share of the undirected edges held out for testing in link prediction."""
 
     def shares(self, divides: "Divides") -> dict[str, float]:
-        """Give what a split of nodes or of edges depends on: not how many splits there are."""
-        names = {
-            "nodes": ("train", "validation"),
-            "edges": ("edge_validation", "edge_test"),
-        }
-        return {name: getattr(self, name) for name in names[divides]}
+        """Give what a split depends on, which is not how many splits there are."""
+        if divides == "nodes":
+            return {"train": self.train, "validation": self.validation}
+        return {"edge_validation": self.edge_validation, "edge_test": self.edge_test}
 
     def tested(self, divides: "Divides") -> float:
         """Give the share of the examples that are tested."""
-        return (
-            1 - self.train - self.validation if divides == "nodes" else self.edge_test
-        )
+        if divides == "nodes":
+            return 1 - self.train - self.validation
+        return self.edge_test
+
+    def trained(self, divides: "Divides") -> float:
+        """Give the share of the examples that are trained on."""
+        if divides == "nodes":
+            return self.train
+        return 1 - self.edge_validation - self.edge_test
 
     def test_ratio(self, divides: "Divides") -> float:
         """Give the number of test examples for each one that is trained on."""
-        trained = (
-            self.train
-            if divides == "nodes"
-            else 1 - self.edge_validation - self.edge_test
-        )
-        return self.tested(divides) / trained
+        return self.tested(divides) / self.trained(divides)
 
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":
@@ -181,9 +208,10 @@ class Splits(Model):
 
 
 class Training(Model):
-    """The training of a task and, as class variables, what the plan and the reports must know of that task.
+    """The training of a task.
 
-    What is learned and how it is judged stands in fairgat/tasks/, in the module of the task's name.
+    Class variables are what the plan and the reports must know of that task. What is
+    learned and how it is judged stands in fairgat/tasks/, in the module of its name.
     """
 
     task: ClassVar[Task]
@@ -194,9 +222,11 @@ class Training(Model):
     binary: ClassVar[bool] = False
     """Whether it needs the labels 0 and 1."""
     measured: ClassVar[frozenset[str]] = frozenset()
-    """What is measured on it beside the scores: `account`, `debiasing`, `runtime`, `theory`."""
+    """What is measured on it beside the scores: `account`, `debiasing`, `runtime`,
+    `theory`."""
     epoch_rules: ClassVar[tuple[str, ...]] = ()
-    """Further rules for the epoch of a run, which studies compare with the protocol's."""
+    """Further rules for the epoch of a run, which studies compare with the
+    protocol's."""
 
     epochs: Count
     """Passes over the whole graph."""
@@ -213,7 +243,7 @@ class Training(Model):
 
     @property
     def reported(self) -> str:
-        """The protocol whose scores and weights stand for a run; empty where a task has only one."""
+        """The protocol that stands for a run; empty where a task has only one."""
         return ""
 
     @model_validator(mode="after")
@@ -226,7 +256,10 @@ class Training(Model):
 
 
 class NodeTraining(Training):
-    """Node classification: two attention layers and a linear layer (paper, appendix Hyperparameters)."""
+    """Node classification: two attention layers and a linear layer.
+
+    See the paper's appendix Hyperparameters.
+    """
 
     task = "node_classification"
     title = "Node classification"
@@ -262,7 +295,8 @@ class LinkTraining(Training):
     """Candidates for the cut-off on the link probability."""
     protocol: Literal["validation", "fairdrop"] = "validation"
     """`validation`: epoch by validation AUC, cut-off by validation accuracy.
-    `fairdrop`: the last epoch, cut-off by accuracy on the test set, as FairDrop's notebook does it."""
+    `fairdrop`: the last epoch, cut-off by accuracy on the test set, as FairDrop's
+    notebook does it."""
 
     @property
     def reported(self) -> str:
@@ -273,12 +307,15 @@ class Tasks(Model):
     """The protocol of each task."""
 
     threads: Count = 1
-    """CPU threads of one training job. Fixed here, so that results don't depend on `--cores`."""
+    """CPU threads of one training job. Fixed here, so that results don't depend on
+    `--cores`."""
     device: Device = "cpu"
-    """Where methods train, are timed and measured: `cuda` is a GPU, `auto` a GPU where there is one. A GPU's scores
-    have other last digits; the published run is a CPU's. EDITS debiases on the CPU, in NumPy."""
+    """Where methods train, are timed and measured: `cuda` is a GPU, `auto` a GPU where
+    there is one. A GPU's scores have other last digits; the published run is a CPU's.
+    EDITS debiases on the CPU, in NumPy."""
     theory_every: Annotated[int, Field(ge=0)] = 0
-    """Epochs between two measurements of Theorem 1's terms in history.csv of node classification; 0 for none."""
+    """Epochs between two measurements of Theorem 1's terms in history.csv of node
+    classification; 0 for none."""
     node_classification: NodeTraining = NodeTraining()
     """Of node classification."""
     link_prediction: LinkTraining = LinkTraining()
@@ -290,8 +327,9 @@ class Tasks(Model):
 
     @property
     def protocols(self) -> list[str]:
-        """The protocol of each task whose scores the tables show."""
-        return list(dict.fromkeys(self.of(task).reported for task in TASKS))
+        """The protocols whose scores the tables show, each once."""
+        reported = [self.of(task).reported for task in TASKS]
+        return list(dict.fromkeys(reported))
 
 
 TASKS: dict[Task, type[Training]] = {
@@ -300,11 +338,12 @@ TASKS: dict[Task, type[Training]] = {
 
 
 class Selection(Model):
-    """Which cell stands for a method, by its mean over the splits; only validation scores are looked at."""
+    """Which cell stands for a method, by its mean validation scores over the splits."""
 
     rule: Literal["fair", "accuracy", "paper"] = "fair"
-    """`fair`: among cells within `tolerance` of the method's best validation accuracy, the fairest.
-    `accuracy`: the most accurate. `paper`: the published hyperparameters. All are computed; this one is rendered."""
+    """`fair`: among cells within `tolerance` of the method's best validation accuracy,
+    the fairest. `accuracy`: the most accurate. `paper`: the published hyperparameters.
+    All are computed; this one is rendered."""
     tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.01
     """Accuracy that `fair` may give up, as a fraction."""
 
@@ -317,9 +356,10 @@ class Aggregation(Model):
 
 
 class Margins(Model):
-    """Caps, as fractions, on how far from the paper's mean ours may lie and still agree with it.
+    """How far from the paper's mean ours may lie and still agree with it, as fractions.
 
-    The margin of a result is half the range that the paper's own methods span in its measure and table, and at most:
+    The margin of a result is half the range that the paper's own methods span in its
+    measure and table, and at most:
     """
 
     accuracy: Fraction = 0.01
@@ -332,7 +372,8 @@ class Audit(Model):
     """How ours is compared with the paper."""
 
     margins: Margins = Margins()
-    """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
+    """A result agrees if the 95 % interval of its difference from the paper's lies
+    within its margin."""
     more_splits: FileText | None = None
     """The differences.csv of a study of test scores with more splits at the paper's cells:
     claims are judged by its scores, too."""

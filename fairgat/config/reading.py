@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from fairgat.by_path import is_path
+from fairgat.config import names
 from fairgat.config.models import Config
 from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
@@ -24,6 +25,7 @@ from fairgat.files import irregular
 LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
 MOST_NODES = 100_000
 DEEPEST = 50
+_OCTAL = re.compile(r"[+-]?0\d")
 _SCRIPT = re.compile("<(/?script|!--)", re.IGNORECASE)
 
 
@@ -31,26 +33,30 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
     """Validate a mapping read from config.yaml.
 
     Raises:
-        ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
+        ConfigError: naming every wrong key by its path, what was expected and the
+            nearest valid name.
     """
     try:
         loaded = Config.model_validate(mapping)
     except ValidationError as error:
-        lines = explain(error, "", Config)
-        raise ConfigError(
-            f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)
-        ) from None
-
-    if lines := list(_scripts(mapping)):
-        raise ConfigError(f"{origin} is not valid:\n" + "\n".join(lines))
+        raise _not_valid(origin, explain(error, "", Config)) from None
+    problems = [*names.problems(loaded), *_scripts(mapping)]
+    if problems:
+        raise _not_valid(origin, problems)
     return loaded
+
+
+def _not_valid(origin: str, problems: Sequence[str]) -> ConfigError:
+    lines = "".join(f"\n  {problem}" for problem in problems)
+    return ConfigError(f"{origin} is not valid:{lines}")
 
 
 def _scripts(content: Any, path: str = "") -> Iterator[str]:
     """Name the keys and texts that would run in report.html.
 
-    Snakemake writes the params of its rules, which hold all of the configuration, into a
-    script there as they are; what ends that script, or begins another one, is no text.
+    Snakemake writes the params of its rules, which hold all of the configuration, into
+    a script there as they are; what ends that script, or begins another one, is no
+    text.
     """
     if isinstance(content, Mapping):
         for key, value in content.items():
@@ -60,8 +66,11 @@ def _scripts(content: Any, path: str = "") -> Iterator[str]:
     elif isinstance(content, list | tuple):
         for value in content:
             yield from _scripts(value, path)
-    elif isinstance(content, str) and (found := _SCRIPT.search(content)):
-        yield f"  {path}: {found[0]!r} would run as a script in report.html; leave it out"
+    elif isinstance(content, str):
+        found = _SCRIPT.search(content)
+        if found:
+            what = f"{found[0]!r} would run as a script in report.html"
+            yield f"{path}: {what}; leave it out"
 
 
 def explain(
@@ -70,27 +79,33 @@ def explain(
     model: type[BaseModel],
     other: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Write one line per problem that pydantic found in `model`, each with the key's path.
+    """Write one line per problem that pydantic found in `model`, with the key's path.
 
     Args:
-        prefix: what comes before the path; `other`: what does for keys that stand elsewhere.
+        prefix: what comes before the path.
+        other: what comes before that of keys that stand elsewhere.
     """
-    return [
-        _explain(item, model, (other or {}).get(str(*item["loc"][:1]), prefix))
-        for item in error.errors()
-    ]
+    elsewhere = other or {}
+    lines = []
+    for item in error.errors():
+        key = str(item["loc"][0]) if item["loc"] else ""
+        lines.append(_explain(item, model, elsewhere.get(key, prefix)))
+    return lines
 
 
 def load_files(*paths: str | Path) -> Config:
-    """Read config files, later ones over earlier ones (key by key, as Snakemake's --configfile), and validate.
+    """Read config files, later ones over earlier ones, and validate the whole.
+
+    They are laid over each other key by key, as Snakemake's --configfile.
 
     Raises:
-        ConfigError: a file is missing, cannot be read, is not YAML, or the whole is not valid.
+        ConfigError: a file is missing, cannot be read, is not YAML, or the whole is not
+            valid.
     """
     merged: dict[str, Any] = {}
     for path in paths:
         merge(merged, read_file(path))
-    return load(merged, " + ".join(str(path) for path in paths))
+    return load(merged, " + ".join(map(str, paths)))
 
 
 MODULES = ("module", "source", "figures", "measures")
@@ -98,11 +113,13 @@ MODULES = ("module", "source", "figures", "measures")
 
 
 def locate(into: dict[str, Any], said: Mapping[str, Any], folder: Path) -> None:
-    """Find modules given by their path: what a file in `folder` has said is relative to it.
+    """Find modules given by their path, which is relative to the file that says it.
 
     Args:
-        into: a configuration that the file is a part of; only what it still has of the file changes.
+        into: a configuration that the file is a part of; only what it still has of the
+            file changes.
         said: the file's content.
+        folder: that of the file.
     """
     for key, value in said.items():
         there = into.get(key)
@@ -160,8 +177,9 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
-    """Read a config file's text; one that never ends, or is no configuration, is refused."""
-    if what := irregular(path):
+    """Read a config file's text; refuse one that never ends, or is none."""
+    what = irregular(path)
+    if what:
         raise ConfigError(f"it is {what}; give a file like config.yaml")
     if path.stat().st_size > LARGEST:
         raise ConfigError(f"it has more than {LARGEST} bytes")
@@ -172,44 +190,48 @@ def read_value(text: str, where: str) -> Any:
     """Read one value as a config file would.
 
     Raises:
-        ConfigError: it is not YAML, or YAML reads it as another number or as a flag that does not look like one.
+        ConfigError: it is not YAML, or YAML reads it as another number or as a flag
+            that does not look like one.
     """
     try:
         value = yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
         raise ConfigError(f"{where} takes a single value, got {text!r}") from None
     except ConfigError as error:
-        raise ConfigError(
-            f"{where}: {str(error).partition(': ')[2]}"
-        ) from None  # without the line
+        _, _, what = str(error).partition(": ")  # without the line's number
+        raise ConfigError(f"{where}: {what}") from None
     if isinstance(value, bool) and text.lower() not in ("true", "false"):
         raise ConfigError(
-            f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant"
+            f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is "
+            "meant"
         )
     return value
 
 
+_REPEATED: dict[str, Any] = {"nargs": "*", "action": "append", "default": []}
+
+
 def check_command(words: Sequence[str]) -> None:
-    """Refuse a command line of Snakemake that has a flag twice of which it takes the last, or a wrong --config.
+    """Refuse a command line of Snakemake that it would take for another one.
+
+    Such as one with a flag twice, of which it takes the last, or with a wrong --config.
 
     Raises:
         ConfigError: with both in one, or the form that Snakemake takes.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for flags in (
-        ["--config", "-C"],
-        ["--configfile", "--configfiles"],
-        ["--forcerun", "-R"],
-    ):
-        parser.add_argument(*flags, nargs="*", action="append", default=[])
-    found = vars(parser.parse_known_args(words)[0])
-    for name, given in found.items():
+    parser.add_argument("--config", "-C", **_REPEATED)
+    parser.add_argument("--configfile", "--configfiles", **_REPEATED)
+    parser.add_argument("--forcerun", "-R", **_REPEATED)
+    known, _ = parser.parse_known_args(words)
+    for name, given in vars(known).items():
         if len(given) > 1:
             joined = shlex.join([f"--{name}", *itertools.chain(*given)])
             raise ConfigError(
-                f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}"
+                f"--{name} is given {len(given)} times, and Snakemake takes the last. "
+                f"Write: {joined}"
             )
-    for entry in itertools.chain(*found["config"]):
+    for entry in itertools.chain(*known.config):
         _check_entry(entry)
 
 
@@ -237,13 +259,15 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
     """
     for key, value in new.items():
         where = f"{path}{key}"
-        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            if into[key] and not value:
+        there = into.get(key)
+        if isinstance(value, Mapping) and isinstance(there, dict):
+            if there and not value:
                 raise ConfigError(
-                    f"{where}: {{}} changes nothing, because settings are laid over each other key by key. "
-                    f"To take all keys of {where} away, write `{key}: null`, if it may be empty."
+                    f"{where}: {{}} changes nothing, because settings are laid over "
+                    f"each other key by key. To take all keys of {where} away, write "
+                    f"`{key}: null`, if it may be empty."
                 )
-            merge(into[key], value, f"{where}.")
+            merge(there, value, f"{where}.")
         else:
             into[key] = value
 
@@ -282,25 +306,28 @@ class _Loader(yaml.SafeLoader):
             line, first = key.start_mark.line + 1, lines.get((key.tag, key.value))
             if first:
                 raise ConfigError(
-                    f"{key.value} stands on line {first} and again on line {line}; keep one of them"
+                    f"{key.value} stands on line {first} and again on line {line}; "
+                    "keep one of them"
                 )
             lines[key.tag, key.value] = line
         return node
 
     def compose_scalar_node(self, anchor: str | None) -> yaml.ScalarNode:
-        """Refuse numbers that YAML 1.1 reads as others: 8 for 010, and 750 for 12:30."""
+        """Refuse numbers that YAML 1.1 reads as others: 010 as 8, and 12:30 as 750."""
         node = super().compose_scalar_node(anchor)
-        if node.tag.endswith((":int", ":float")) and re.match(
-            r"[+-]?0\d|.*:", node.value
-        ):
-            number = yaml.safe_load(node.value)
-            if ":" in node.value or number != float(node.value):
-                base = 60 if ":" in node.value else 8
-                where = f"line {node.start_mark.line + 1}"
-                raise ConfigError(
-                    f"{where}: YAML reads {node.value} as {number}, in base {base}; write "
-                    f"the number that is meant or, for a text, '{node.value}' in quotes"
-                )
+        if not node.tag.endswith((":int", ":float")):
+            return node
+        number, base = yaml.safe_load(node.value), 10
+        if ":" in node.value:
+            base = 60
+        elif _OCTAL.match(node.value) and number != float(node.value):
+            base = 8
+        if base != 10:
+            raise ConfigError(
+                f"line {node.start_mark.line + 1}: YAML reads {node.value} as "
+                f"{number}, in base {base}; write the number that is meant or, for a "
+                f"text, '{node.value}' in quotes"
+            )
         return node
 
 
@@ -341,39 +368,41 @@ def _expanded(
 def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:
     """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
-    path = (
-        ".".join(map(str, [prefix, *location] if prefix else location)) or "(top level)"
-    )
+    parts = [prefix, *location] if prefix else location
+    path = ".".join(map(str, parts)) or "(top level)"
+    context = item.get("ctx", {})
     match item["type"]:
         case "extra_forbidden":
-            return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
+            *above, key = location
+            what = f"unknown key; {nearest(str(key), _fields(model, above))}"
         case "missing":
-            return f"{path}: this key is missing"
+            what = "this key is missing"
         case "value_error":
-            text = str(item["ctx"]["error"])
-            return (
-                text.replace("\n", "\n  ")
-                if path == "(top level)"
-                else f"{path}: {text}"
+            what = str(context["error"])
+        case "string_pattern_mismatch" if context["pattern"] == NAME:
+            what = (
+                "a name has letters, digits, dots, _ and -, and begins with a letter "
+                "or digit"
             )
-        case "string_pattern_mismatch" if item["ctx"]["pattern"] == NAME:
-            return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
-    message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
-    return f"{path}: expected {message}, got {item['input']!r}"
+        case _:
+            message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
+            what = f"expected {message}, got {item['input']!r}"
+    return f"{path}: {what}"
 
 
 def _fields(model: type[BaseModel], location: list) -> list[str]:
     """List the names that the model at `location` knows."""
     kind: Any = model
     for part in location:
-        kind = (
-            kind.model_fields[part].annotation
-            if _is_model(kind)
-            else typing.get_args(kind)[-1]
-        )
+        if _is_model(kind):
+            kind = kind.model_fields[part].annotation
+        else:  # a mapping or a list
+            *_, kind = typing.get_args(kind)
         while typing.get_origin(kind) in (Annotated, typing.Union, types.UnionType):
             kind = typing.get_args(kind)[0]
-    return list(kind.model_fields) if _is_model(kind) else []
+    if not _is_model(kind):
+        return []
+    return list(kind.model_fields)
 
 
 def _is_model(kind: Any) -> bool:

@@ -38,7 +38,8 @@ class Shown(Model):
     """What a page shows."""
 
     config: Config
-    """The part of the configuration that it reads. A data set that is not run is disabled there, with the reason."""
+    """The part of the configuration that it reads. A data set that is not run is
+    disabled there, with the reason."""
     name: Name = "page"
     """Its own: that of its entry under `tables`, if there is one."""
     task: Task | None = None
@@ -94,7 +95,8 @@ class Decision(Model):
     """What the paper leaves open, and how it is settled here."""
 
     setting: str | None
-    """The key in config.yaml where it can be changed (<name>: any); None where it is built in."""
+    """The key in config.yaml where it can be changed (<name>: any); None where it is
+    built in."""
     decision: str
     value: str | None = None
     """Its current value."""

@@ -1,4 +1,4 @@
-"""The rows of a study that are run: each method as it is, then its variants, on each data set."""
+"""The rows of a study that are run, on each data set: a method, then its variants."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,13 +11,17 @@ from fairgat.errors import ConfigError
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A method as it is, or a variant: another method, or the same one on another form of the data set."""
+    """A method as it is, or a variant.
+
+    That is another method, or the same one on another form of the data set.
+    """
 
     task: Task
     dataset: str
     """Where it is compared."""
     run_on: str
-    """The data set of its runs; another one where this is another form of the data set."""
+    """The data set of its runs; another one where this is another form of the data
+    set."""
     of: str
     """The method that it is compared with."""
     method: str
@@ -50,27 +54,26 @@ def rows(config: Config) -> list[StudyRow]:
             found += mine
     if not found:
         raise ConfigError(
-            f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip"
+            f"nothing of the study {study.name} is run: see only_datasets, "
+            "only_methods and skip"
         )
     return found
 
 
 def _on(config: Config, study: Study, dataset: str) -> Iterator[StudyRow]:
-    """List the rows of a data set; none of one that is another form. A variant that has variants stands above them."""
+    """List the rows of a data set; none of one that is another form.
+
+    A variant that has variants stands above them.
+    """
     variants = {row.method or row.dataset for row in study.rows}
     if dataset in variants:
         return
     for of in _in_order(config, dataset):
         varied = [row for row in study.rows if _varies(config, row, dataset, of)]
-        if of not in variants or any(row.method for row in varied):
-            as_it_is = StudyRow(
-                config.datasets[dataset].task,
-                dataset,
-                dataset,
-                of,
-                of,
-                config.methods[of].title,
-            )
+        has_variants = any(row.method for row in varied)
+        if has_variants or of not in variants:
+            task, title = config.datasets[dataset].task, config.methods[of].title
+            as_it_is = StudyRow(task, dataset, dataset, of, of, title)
             yield from _with_variants(study, as_it_is, varied)
 
 
@@ -87,7 +90,10 @@ def _with_variants(
 
 
 def _in_order(config: Config, dataset: str) -> list[str]:
-    """List the methods that are run, as only_methods does: Snakemake puts an overlay's entries before config.yaml's."""
+    """List the methods that are run, in the order of only_methods where it is given.
+
+    In the configuration Snakemake puts an overlay's entries before config.yaml's.
+    """
     run = config.methods_on(dataset)
     return [name for name in config.only if name in run] or run
 
@@ -96,26 +102,26 @@ def _varies(config: Config, row: Row, dataset: str, of: str) -> bool:
     """Whether a row is about this method on this data set, and is run."""
     if row.method:
         return row.of == of and row.method in config.methods_on(dataset)
-    return (
-        row.of == dataset
-        and of in row.methods
-        and not config.not_run(row.dataset or "")
-    )
+    if row.of != dataset or of not in row.methods:
+        return False
+    return row.dataset in config.datasets_run
 
 
 def _by_rule(study: Study, row: StudyRow) -> Iterator[StudyRow]:
-    """Repeat a row for each pair of rules that choose epochs; that of a method as it is for each rule of its own."""
-    pairs = (
-        study.epochs if TASKS[row.task].epoch_rules else [(row.epochs, row.of_epochs)]
-    )
+    """Repeat a row for each pair of rules that choose epochs.
+
+    That of a method as it is is repeated for each rule of its own.
+    """
+    if not TASKS[row.task].epoch_rules:
+        yield row
+        return
+    pairs = study.epochs
     if not row.changes:
-        pairs = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
+        own = dict.fromkeys(rule for _, rule in pairs)
+        pairs = [(rule, rule) for rule in own]
     for epochs, of_epochs in pairs:
-        rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
-        several = len(study.epochs) > 1 and TASKS[row.task].epoch_rules
-        yield replace(
-            row,
-            epochs=epochs,
-            of_epochs=of_epochs,
-            rules=f" ({rules})" if several else "",
-        )
+        rules = ""
+        if len(study.epochs) > 1:
+            names = " / ".join(dict.fromkeys([epochs, of_epochs]))
+            rules = f" ({names.replace('_', ' ')})"
+        yield replace(row, epochs=epochs, of_epochs=of_epochs, rules=rules)
