@@ -8,7 +8,7 @@ with logged(snakemake):
     import pandas as pd
 
     from fairgat import frames
-    from fairgat.config.shown import Shown
+    from fairgat.config.shown import StudySettings
     from fairgat.files import read_json, write_text
     from fairgat.measures import adopt
     from fairgat.report import forest, study, study_table, style
@@ -18,7 +18,8 @@ with logged(snakemake):
 
     adopt(snakemake.config["measures"])
 
-    settings, output = Shown.model_validate(snakemake.params.settings), snakemake.output
+    settings = StudySettings.model_validate(snakemake.params.settings)
+    output = snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     selections = [read_json(path) for path in snakemake.input.selections]
     frame = study.compared(settings, shards, selections)
@@ -38,11 +39,10 @@ with logged(snakemake):
     if output.accounts:
         accounts = frames.read(*snakemake.input.account)
         frames.write(output.accounts[0], accounts[accounts["layer"] == "logit"])
-    entry = settings.config.study
-    table = study_table.table(entry, frame)
+    table = study_table.table(settings.study, frame)
     for path in map(Path, output.table):
         write_text(path, render(table, path.suffix[1:]))
     for task in frame["task"].unique():
         paths = [Path(path) for path in output.figures if Path(path).stem == task]
-        drawn = forest.figure(entry, frame, task)
+        drawn = forest.figure(settings.study, frame, task)
         style.save(drawn, {path.suffix[1:]: path for path in paths})

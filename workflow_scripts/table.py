@@ -14,8 +14,7 @@ with logged(snakemake):
 
     module = module_of(snakemake.params.module, "fairgat.report.tables")
     settings = Shown.model_validate(snakemake.params.settings)
-    table = noted(
-        module.build(settings, dict(snakemake.input.items())), settings.config.note
-    )
+    table = module.build(settings, dict(snakemake.input.items()))
+    table = noted(table, settings.note)
     for form in FORMATS:
         write_text(snakemake.output[form], render(table, form))

@@ -39,7 +39,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     differences_to_gat = paired.compared(runs, winners, settings)
     tables = {"paired": differences_to_gat[paired.COLUMNS]}
     written = {"paired": paired.page(differences_to_gat)}
-    if not settings.config.compares_with_paper:
+    if not settings.compares_with_paper:
         return _texts(tables, written)
 
     numbers = agreement.compare(

@@ -132,10 +132,10 @@ def _numbers(
 
 def _not_run(dataset: str, settings: AuditSettings) -> str | None:
     """Say why a data set is not run, if it is not."""
-    known = settings.config.datasets
-    if dataset not in known:
-        return "not in this configuration"
-    return known[dataset].reason
+    for each in settings.datasets:
+        if each.name == dataset:
+            return each.reason
+    return "not in this configuration"
 
 
 def _line(line: Any) -> list[Cell | Text]:

@@ -1,59 +1,76 @@
-"""What a page reads of the configuration: its rule's params, so that a change of anything else makes nothing again.
+"""What a page shows: its rule's params, so that a change of nothing else makes it again.
 
 Rules pass `model_dump(mode="json", exclude_unset=True)`, and scripts validate it again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fairgat.config.models import Config, Dataset, Method
+from fairgat.config import study_rows
+from fairgat.config.models import Config
+from fairgat.config.pages import TableEntry
 from fairgat.config.protocol import TASKS, Margins, Model, Name, Task
+from fairgat.config.study import Study
+from fairgat.config.study_rows import StudyRow
 
-_READ: Mapping[str, Any] = {
-    "note": True,
-    "only_methods": True,
-    "datasets": {"__all__": {"title", "task", "enabled", "reason", "stands_for"}},
-    "methods": {
-        "__all__": {
-            "title",
-            "tasks",
-            "same_as",
-            "note",
-            "note_of_more_groups",
-            "without",
-        }
-    },
-    "selection": {"rule"},
-    "aggregation": {"ddof"},
-    "training": {"link_prediction": {"protocol"}},
-    "tables": True,
-}
-_SHARES = {"train", "validation", "edge_validation", "edge_test"}
+
+class ShownDataset(Model):
+    """A data set on a page."""
+
+    name: Name
+    title: str
+    task: Task
+    reason: str | None
+    """Why it is not run; None where it is."""
+    stands_for: Name | None
+    """The data set of the paper in whose place it is run."""
+
+
+class ShownMethod(Model):
+    """A method on a page."""
+
+    name: Name
+    title: str
+    tasks: list[Task]
+    same_as: Name | None
+    """The method that it is, and whose scores it has."""
+    note: str | None
+    note_of_more_groups: str | None
+    without: list[Name]
+    """Data sets of the page that it is not run on."""
 
 
 class Shown(Model):
     """What a page shows."""
 
-    config: Config
-    """The part of the configuration that it reads. A data set that is not run is
-    disabled there, with the reason."""
     name: Name = "page"
     """Its own: that of its entry under `tables`, if there is one."""
     task: Task | None = None
     """The task that it shows; None where it shows all."""
-    rows: list[Name] = []
+    note: str | None
+    """Stands below it."""
+    datasets: list[ShownDataset]
+    """The data sets that it shows, in this order."""
+    methods: list[ShownMethod]
     """The methods that it shows, in this order."""
+    table: TableEntry
+    """The entry of its name under `tables`, with what it leaves out."""
+    rule: str
+    """The selection rule whose winners are shown."""
+    protocols: list[str]
+    """Those whose scores are shown."""
+    ddof: int
+    """Of standard deviations."""
+    compares_with_paper: bool
+    """Whether it shows what was published, too."""
 
     @property
-    def datasets(self) -> list[Dataset]:
-        return list(self.config.datasets.values())
-
-    @property
-    def methods(self) -> list[Method]:
-        return [self.config.methods[name] for name in self.rows]
+    def rows(self) -> list[str]:
+        """The names of the methods."""
+        return [method.name for method in self.methods]
 
     @property
     def dataset_titles(self) -> dict[str, str]:
@@ -65,30 +82,18 @@ class Shown(Model):
 
     @property
     def same(self) -> dict[str, str]:
-        """For each method that is another one (`same_as`): the method whose scores it has."""
+        """For each method that is another one, the method whose scores it has."""
         return {entry.name: entry.same_as for entry in self.methods if entry.same_as}
 
-    @property
-    def rule(self) -> str:
-        """The selection rule whose winners are shown."""
-        return self.config.selection.rule
 
-    @property
-    def ddof(self) -> int:
-        return self.config.aggregation.ddof
+class StudySettings(Shown):
+    """What a study shows."""
 
-    @property
-    def protocols(self) -> list[str]:
-        """Those whose scores are shown."""
-        return self.config.training.protocols
-
-    @property
-    def ratios(self) -> dict[Task, float]:
-        """Test examples for each one that is trained on, where `splits` is read."""
-        return {
-            task: self.config.splits.test_ratio(training.divides)
-            for task, training in TASKS.items()
-        }
+    study: Study
+    comparisons: list[StudyRow]
+    """Each method as it is, and its variants."""
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
 
 
 class Decision(Model):
@@ -103,108 +108,142 @@ class Decision(Model):
 
 
 class AuditSettings(Shown):
-    """The settings of the audit."""
+    """What the audit compares."""
 
     margins: Margins
     decisions: list[Decision]
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
 
 
 def table_settings(config: Config, name: str, task: Task | None) -> Shown:
-    """Say what a table shows: data sets (blocks) and methods (rows), also those that were asked for and cannot be run.
+    """Say what a table shows: data sets (blocks) and methods (rows).
 
-    One that lists no methods shows all.
+    Also those that were asked for and cannot be run. A table that lists no methods shows
+    all.
     """
-    rows = config.table(name).methods or _distinct(config)
-    datasets = [
-        each for each, entry in config.datasets.items() if task in (None, entry.task)
-    ]
+    methods = config.table(name).methods or config.distinct
+    datasets = [each for each in config.datasets if _has_task(config, each, task)]
     asked = [each for each in datasets if each in config.only_datasets]
-    return Shown(
-        name=name,
-        task=task,
-        rows=_run(config, rows) or rows,
-        config=_part(config, asked or datasets, name),
-    )
+    run = _run(config, methods)
+    return Shown(**_page(config, asked or datasets, run or methods, name), task=task)
 
 
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
-    """Say what a figure shows of what is run: the methods of the table of its name, or all, in colours of their own."""
-    named = config.tables.get(name)
-    methods = (named and named.methods) or (
-        _distinct(config) if task else [*config.methods]
-    )
-    rows = [
-        each
-        for each in _run(config, methods)
-        if task is None or task in config.methods[each].tasks
-    ]
+    """Say what a figure shows of what is run.
+
+    These are the methods of the table of its name, or all.
+    """
+    methods = config.distinct if task else list(config.methods)
+    if name in config.tables and config.tables[name].methods:
+        methods = config.tables[name].methods
+    if task:
+        methods = [each for each in methods if task in config.methods[each].tasks]
     datasets = config.datasets_of(task) if task else config.datasets_run
-    return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))
+    return Shown(**_page(config, datasets, _run(config, methods), name), task=task)
 
 
-def study_settings(config: Config) -> Shown:
-    """Say what a study reads."""
-    return Shown(config=_part(config, config.datasets, study=True, splits=_SHARES))
+def study_settings(config: Config) -> StudySettings:
+    """Say what a study compares.
+
+    Raises:
+        ConfigError: there is no study, or no variant of it is run.
+    """
+    rows = study_rows.rows(config)
+    methods: dict[str, None] = {}  # each once, in order
+    for row in rows:
+        methods |= dict.fromkeys([row.of, row.method])
+    datasets = dict.fromkeys(row.dataset for row in rows)
+    return StudySettings(
+        **_page(config, datasets, methods),
+        comparisons=rows,
+        study=config.study,
+        ratios=_ratios(config),
+    )
 
 
 def audit_settings(config: Config) -> AuditSettings:
     """Say what the audit compares, and what the paper leaves open."""
-    entries = yaml.safe_load(
-        (Path(__file__).parent / "decisions.yaml").read_text(encoding="utf-8")
-    )
+    path = Path(__file__).parent / "decisions.yaml"
+    decisions = []
+    for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
+        value = _lookup(config, entry["setting"])
+        decisions.append(Decision(**entry, value=value))
     return AuditSettings(
-        rows=[*config.methods],
-        config=_part(config, config.datasets, splits=_SHARES),
+        **_page(config, config.datasets, config.methods),
         margins=config.audit.margins,
-        decisions=[
-            Decision(**entry, value=_lookup(config, entry["setting"]))
-            for entry in entries
-        ],
+        decisions=decisions,
+        ratios=_ratios(config),
     )
 
 
-def _distinct(config: Config) -> list[str]:
-    """List the methods that are not another one (`same_as`)."""
-    return [name for name, entry in config.methods.items() if not entry.same_as]
+def _has_task(config: Config, dataset: str, task: Task | None) -> bool:
+    return task is None or config.datasets[dataset].task == task
 
 
 def _run(config: Config, methods: Iterable[str]) -> list[str]:
     """Keep the methods that are run, or are another one that is."""
-    return [
-        name
-        for name in methods
-        if not config.only or (config.methods[name].same_as or name) in config.only
-    ]
+    if not config.only:
+        return list(methods)
+    run = []
+    for name in methods:
+        trained = config.methods[name].same_as or name
+        if trained in config.only:
+            run.append(name)
+    return run
 
 
-def _part(
-    config: Config, datasets: Iterable[str], table: str | None = None, **more: Any
-) -> Config:
-    """Keep what pages read, of these data sets, and the entry of one table; `more` are further keys that are read."""
-    entries = {}
-    for name in datasets:
-        reason = config.not_run(name)
-        entries[name] = config.datasets[name].model_copy(
-            update={"enabled": not reason, "reason": reason}
-        )
-    methods = {
-        name: entry.model_copy(
-            update={
-                "without": [dataset for dataset in entry.without if dataset in entries]
-            }
-        )
-        for name, entry in config.methods.items()
+def _page(
+    config: Config, datasets: Iterable[str], methods: Iterable[str], name: str = "page"
+) -> dict[str, Any]:
+    """Take what every page shows, of these data sets and methods."""
+    return {
+        "name": name,
+        "note": config.note,
+        "datasets": [_dataset(config, each) for each in datasets],
+        "methods": [_method(config, each, datasets) for each in methods],
+        "table": config.table(name),
+        "rule": config.selection.rule,
+        "protocols": config.training.protocols,
+        "ddof": config.aggregation.ddof,
+        "compares_with_paper": config.compares_with_paper,
     }
-    tables = {table: config.table(table)} if table else {}
-    part = config.model_copy(
-        update={"datasets": entries, "methods": methods, "tables": tables}
+
+
+def _dataset(config: Config, name: str) -> ShownDataset:
+    entry = config.datasets[name]
+    return ShownDataset(
+        name=name,
+        title=entry.title,
+        task=entry.task,
+        reason=config.not_run(name),
+        stands_for=entry.stands_for,
     )
-    return Config.model_validate(part.model_dump(include={**_READ, **more}))
+
+
+def _method(config: Config, name: str, datasets: Iterable[str]) -> ShownMethod:
+    entry = config.methods[name]
+    return ShownMethod(
+        name=name,
+        title=entry.title,
+        tasks=entry.tasks,
+        same_as=entry.same_as,
+        note=entry.note,
+        note_of_more_groups=entry.note_of_more_groups,
+        without=[each for each in entry.without if each in datasets],
+    )
+
+
+def _ratios(config: Config) -> dict[Task, float]:
+    return {task: config.splits.test_ratio(TASKS[task].divides) for task in TASKS}
 
 
 def _lookup(config: Config, path: str | None) -> str | None:
-    """Look up a setting such as `selection.rule`, as text; None where the configuration lacks it."""
-    value: object = config if path else None
-    for key in (path or "").split("."):
-        value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
+    """Look up a setting such as `selection.rule`, as text; None where there is none."""
+    if path is None:
+        return None
+    value: Any = config
+    for key in path.split("."):
+        is_mapping = isinstance(value, dict)
+        value = value.get(key) if is_mapping else getattr(value, key, None)
     return None if value is None else str(value)

@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 
 from fairgat import measures, paper
-from fairgat.config import TASKS, Method, study_rows
+from fairgat.config import TASKS
+from fairgat.config.shown import ShownMethod, StudySettings
 from fairgat.config.study import Study
 from fairgat.report import inputs
 from fairgat.report.failures import of_selection
@@ -76,14 +77,14 @@ def of_table(
         rows.append(row)
     frame = pd.DataFrame(rows)
     frame = frame.assign(of=REFERENCE, epochs=OURS, of_epochs=OURS, ratio=float("nan"))
-    entry = settings.config.table(settings.name)
+    entry = settings.table
     shown = entry.measures or measures.names(settings.task, "shown")
     frame = in_measures(frame, {settings.task: shown})
     return with_published(frame, paper.of_table(settings.name))
 
 
 def of_study(
-    settings: Settings, selections: Selections, more_groups: Collection[str]
+    settings: StudySettings, selections: Selections, more_groups: Collection[str]
 ) -> pd.DataFrame:
     """List the methods of a study as they are, and their variants, compared with them.
 
@@ -97,9 +98,9 @@ def of_study(
         its epochs, in words. `failure` says why a row, or what it is compared with,
         has no scores.
     """
-    config = settings.config
+    methods = {method.name: method for method in settings.methods}
     listed = []
-    for row in study_rows.rows(config):
+    for row in settings.comparisons:
         own = selections.get((row.run_on, row.method))
         base = selections.get((row.dataset, row.of))
         has_more_groups = row.run_on in more_groups
@@ -107,16 +108,16 @@ def of_study(
         if row.changes:
             failure = failure or _without_scores(base, "what it is compared with: ")
         more = {
-            "dataset_title": config.datasets[row.dataset].title,
+            "dataset_title": settings.dataset_titles[row.dataset],
             "cell": winner(own),
             "of_cell": winner(base) if row.changes else "",
-            "groups_note": groups_note(config.methods[row.method], has_more_groups),
+            "groups_note": groups_note(methods[row.method], has_more_groups),
             "failure": failure,
-            "of_title": config.methods[row.of].title,
+            "of_title": settings.method_titles[row.of],
             "ratio": settings.ratios[row.task],
         }
         listed.append(asdict(row) | more)
-    metrics = {task: _study_metrics(config.study, task) for task in TASKS}
+    metrics = {task: _study_metrics(settings.study, task) for task in TASKS}
     published = pd.concat([paper.means(task) for task in TASKS])
     return with_published(in_measures(pd.DataFrame(listed), metrics), published)
 
@@ -195,7 +196,7 @@ def winner(selection: Mapping[str, Any] | None) -> str:
     return selection["winner"] or ""
 
 
-def groups_note(method: Method, more_groups: bool) -> str:
+def groups_note(method: ShownMethod, more_groups: bool) -> str:
     """What a method is where there are more than two groups, in words."""
     if not more_groups or not method.note_of_more_groups:
         return ""

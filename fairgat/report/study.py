@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.config.shown import StudySettings
 from fairgat.report import escape, rows
-from fairgat.report.inputs import Settings
 from fairgat.scores.compare import RUN, by_run, compare, with_splits_needed
 
 COLUMNS = (
@@ -48,7 +48,7 @@ SCORES = ["dataset", "method", "cell", "part", "epochs", "metric", "split", "val
 
 
 def compared(
-    settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]
+    settings: StudySettings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]
 ) -> pd.DataFrame:
     """Compare every variant with the method as it is.
 
@@ -65,7 +65,7 @@ def compared(
         ours.
     """
     scores = by_run(runs, settings.protocols)
-    scores = scores[scores["part"] == settings.config.study.part]
+    scores = scores[scores["part"] == settings.study.part]
     chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
     asked = rows.of_study(settings, chosen, rows.with_more_groups(scores))
     frame = with_splits_needed(compare(asked, scores, settings.ddof))
@@ -101,13 +101,15 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[list(COLUMNS)].assign(**texts)
 
 
-def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def scores(
+    settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame
+) -> pd.DataFrame:
     """The scores of each split behind `compared`'s frame, with the columns SCORES.
 
     Of every cell what the study compares, on validation, too; of the cells that are
     compared, every measure.
     """
-    part = settings.config.study.part
+    part = settings.study.part
     known = by_run(runs, settings.protocols).dropna(subset="value")
     on_part = known[known["part"] == part]
     on_validation = known[known["part"] == "validation"]
@@ -120,10 +122,10 @@ def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.Da
     return every.drop_duplicates(SCORES[:-1])[SCORES]
 
 
-def every_measure(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+def every_measure(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
     """Every measure of some runs, with the columns SCORES."""
     known = by_run(runs, settings.protocols).dropna(subset="value")
-    on_part = known[known["part"] == settings.config.study.part]
+    on_part = known[known["part"] == settings.study.part]
     return on_part.rename(columns={"run_on": "dataset"})[SCORES]
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from fairgat.config import Method
+from fairgat.config.shown import ShownMethod
 from fairgat.report import style
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.tables.account import PARTS, read
@@ -121,7 +121,7 @@ def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
     return mine.xs(group, level="group") * np.sign(base.loc[group, "gap"])
 
 
-def _panel(ax: Axes, methods: list[Method], parts: pd.DataFrame) -> None:
+def _panel(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
     """Stack a method's positive parts to the right and its negative ones to the left, and mark and print their sum."""
     parts = parts.reindex([method.name for method in methods])
     ends = {}

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairgat.config import TASKS, Dataset
+from fairgat.config import TASKS
+from fairgat.config.shown import ShownDataset
 from fairgat.report import percent
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Table, Text, row
@@ -41,7 +42,7 @@ def build(settings: Settings, files: Files) -> Table:
     stats, notes, with_paper = (
         by_dataset(files["stats"]),
         Notes(),
-        settings.config.compares_with_paper,
+        settings.compares_with_paper,
     )
     social = [
         dataset
@@ -82,7 +83,7 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _counted(datasets: list[Dataset], stats: Mapping[str, Any]) -> dict[str, Any]:
+def _counted(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of those data sets whose graph was made, by title."""
     return {
         each.title: stats[each.name]["counts"]
@@ -94,7 +95,7 @@ def _counted(datasets: list[Dataset], stats: Mapping[str, Any]) -> dict[str, Any
 def _counts(
     title: str,
     quantities: Mapping[str, Text],
-    datasets: list[Dataset],
+    datasets: list[ShownDataset],
     stats: Mapping[str, Any],
     notes: Notes,
 ) -> Panel:

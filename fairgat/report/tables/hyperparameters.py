@@ -5,7 +5,7 @@ from typing import Any
 
 from fairgat import paper
 from fairgat.cells import from_path
-from fairgat.config import Dataset, Method
+from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report import inputs, labels
 from fairgat.report.failures import of_selection
 from fairgat.report.inputs import Files, Settings
@@ -32,9 +32,9 @@ def build(settings: Settings, files: Files) -> Table:
     lists as its published one.
     """
     selections, notes = inputs.selections(files, settings), Notes()
-    with_paper = settings.config.compares_with_paper
+    with_paper = settings.compares_with_paper
 
-    def rows(dataset: Dataset) -> list[Row]:
+    def rows(dataset: ShownDataset) -> list[Row]:
         made: list[Row] = []
         for number, method in enumerate(settings.methods):
             selection = selections.get((dataset.name, method.name))
@@ -93,7 +93,7 @@ def _lines(
 
 
 def _published(
-    selection: Mapping[str, Any], dataset: Dataset, method: Method
+    selection: Mapping[str, Any], dataset: ShownDataset, method: ShownMethod
 ) -> Mapping[str, Any]:
     """The paper's cell: that of its appendix or else the one that the configuration takes for it."""
     printed = (

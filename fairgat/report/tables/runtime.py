@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairgat import paper
-from fairgat.config import Dataset, Method
+from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
@@ -32,7 +32,7 @@ def build(settings: Settings, files: Files) -> Table:
     """
     measured, notes = by_dataset(files["runtime"]), Notes()
     ours = medians(measured)
-    published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
+    published = paper.load()["runtime"] if settings.compares_with_paper else {}
     run = [
         dataset for dataset in settings.datasets if not dataset.reason
     ] or settings.datasets
@@ -83,7 +83,7 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _absent(settings: Settings, run: list[Dataset]) -> list[tuple[str, str]]:
+def _absent(settings: Settings, run: list[ShownDataset]) -> list[tuple[str, str]]:
     return [
         ("", f"{each.title}: not run ({each.reason}).")
         for each in settings.datasets
@@ -104,7 +104,10 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _mark(
-    dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes
+    dataset: ShownDataset,
+    method: ShownMethod,
+    measured: Mapping[str, Any],
+    notes: Notes,
 ) -> str:
     """Note what is to be known of a method: its own note, or why it has no time, or not that of its first cell."""
     where, failure = (

@@ -33,7 +33,7 @@ def build(settings: Settings, files: Files) -> Table:
     A method without a result keeps its row, with a note that says why. The last column
     is the cell.
     """
-    entry = settings.config.table(settings.name)
+    entry = settings.table
     frame = rows.table(settings, files)
     columns = [measures.find(name) for name in frame["metric"].unique()]
     notes = Notes()

@@ -84,7 +84,7 @@ def test_what_a_page_does_not_show_renders_nothing_again(content):
         ({"selection": {"rule": "paper"}}, []),
         ({"aggregation": {"ddof": 0}}, []),
         ({"note": "Mine."}, []),
-        ({"only_methods": ["gat", "fairgat"]}, []),
+        ({"only_methods": ["gat", "fairgat"]}, ["link_prediction"]),
         (
             {"datasets": {"more": {"task": LINK}}},
             ["comparison", "ablation", "theory", "figure runtime"],

@@ -21,7 +21,7 @@ OVERLAY = config.load_files(
     ROOT / "config.yaml", ROOT / "beyond/studies/sensitivity.yaml"
 )
 SETTINGS = shown.study_settings(OVERLAY)
-STUDY = SETTINGS.config.study
+STUDY = SETTINGS.study
 ROWS = study_rows.rows(OVERLAY)
 
 
@@ -196,7 +196,7 @@ def test_a_method_as_it_is_has_its_published_score_in_the_figure():
         for method, good in (("gat", 0.9), ("fairgat", 0.92))
         for k in range(3)
     ]
-    (ax,) = forest.figure(given.config.study, compared(made, given), NODE).axes
+    (ax,) = forest.figure(given.study, compared(made, given), NODE).axes
     assert [text.get_text() for text in ax.get_yticklabels()] == ["gat", "fairgat"]
     hollow = [
         each.get_xdata()[0] for each in ax.lines if each.get_markerfacecolor() == "none"
@@ -290,7 +290,7 @@ def test_the_table_is_as_it_was(part):
         epochs=epochs,
     )
     frame = compared(of_every_kind(study_rows.rows(few())), settings)
-    table = study_table.table(settings.config.study, frame)
+    table = study_table.table(settings.study, frame)
     assert render(table, "csv") == (GOLDEN / f"study-{part}.csv").read_text(
         encoding="utf-8"
     )
