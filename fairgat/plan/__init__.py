@@ -1,7 +1,9 @@
-"""What is to be run: the runs and their files (`runs.py`), and the code that each rule runs through (`modules.py`).
+"""What is to be run.
 
-In: a `Config` and the package's own source. Out: paths as Snakemake knows them, under `results_dir`. Nothing is made,
-and nothing heavy is imported, because every Snakemake process on every node reads the rules.
+These are the runs and their files (`runs.py`), and the code that each rule runs through
+(`modules.py`). In: a `Config` and the package's own source. Out: paths as Snakemake
+knows them, under `results_dir`. Nothing is made, and nothing heavy is imported, because
+every Snakemake process on every node reads the rules.
 """
 
 from fairgat.plan.modules import (

@@ -14,13 +14,15 @@ def check_judged(config: Config) -> None:
     """Check that `judge_from` is a run by the same seed, splits and training.
 
     Raises:
-        ConfigError: it is no run's folder or the one that is written to, or a setting that
-            decided its training differs.
+        ConfigError: it is no run's folder or the one that is written to, or a setting
+            that decided its training differs.
     """
     folder = Path(config.judge_from or "")
-    if not (folder / "summary").is_dir() and not (folder / "runs").is_dir():
+    has_results = (folder / "summary").is_dir() or (folder / "runs").is_dir()
+    if not has_results:
         raise ConfigError(
-            f"judge_from: {folder} is not the folder of a run: it has neither runs nor summary"
+            f"judge_from: {folder} is not the folder of a run: it has neither runs nor "
+            "summary"
         )
     if folder.resolve() == Path(config.results_dir).resolve():
         raise ConfigError(
@@ -42,12 +44,15 @@ def _check_settings(provenance: Path, config: Config) -> None:
 
 
 def _check_same(key: str, before: object, now: object, provenance: Path) -> None:
-    """Refuse a setting with another value; one that an earlier version did not have is passed over."""
+    """Refuse a setting with another value.
+
+    One that an earlier version did not have is passed over.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before.keys() & now.keys():
             _check_same(f"{key}.{name}", before[name], now[name], provenance)
     elif before is not None and before != now:
         raise ConfigError(
-            f"judge_from: the run was made with {key}: {before} ({provenance}), and the configuration has {now}; "
-            "give the run's own configuration files"
+            f"judge_from: the run was made with {key}: {before} ({provenance}), and "
+            f"the configuration has {now}; give the run's own configuration files"
         )

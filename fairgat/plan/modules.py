@@ -1,4 +1,7 @@
-"""The repository's modules as the rules see them: found by name, and by following imports. Parsed, never imported."""
+"""The repository's modules as the rules see them, parsed and never imported.
+
+They are found by name, and by following imports.
+"""
 
 import ast
 import hashlib
@@ -46,7 +49,9 @@ class Declared:
 
 @cache
 def declared(folder: str, name: str) -> Declared:
-    """Read what the module of a table or a figure declares as READS and TASK, without importing it.
+    """Read what the module of a table or a figure declares as READS and TASK.
+
+    It is not imported.
 
     Args:
         folder: `tables` or `figures`.
@@ -60,11 +65,13 @@ def declared(folder: str, name: str) -> Declared:
     reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
     if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
         raise ConfigError(
-            f"{_shown(where)}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}"
+            f"{_shown(where)}: READS must be a tuple of kinds of files, of "
+            f"{', '.join(KINDS)}; it is {reads!r}"
         )
     if task not in (None, *TASKS):
         raise ConfigError(
-            f"{_shown(where)}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}"
+            f"{_shown(where)}: TASK must be one of {', '.join(TASKS)} or None; it is "
+            f"{task!r}"
         )
     return Declared(name, reads, task, ast.get_docstring(tree) or "")
 
@@ -76,15 +83,11 @@ def _file_of(folder: str, name: str) -> Path:
     place = PACKAGE / "report" / folder
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
-        close = nearest(name, [*known, *SCORES])
-        kind = (
-            ". A table of rows and measures has `kind: scores`"
-            if folder == "tables"
-            else ""
-        )
-        raise ConfigError(
-            f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}{kind}"
-        )
+        what = f"{folder}: {name!r} is not a module in fairgat/report/{folder}"
+        what += f"; {nearest(name, [*known, *SCORES])}"
+        if folder == "tables":
+            what += ". A table of rows and measures has `kind: scores`"
+        raise ConfigError(what)
     return place / f"{name}.py"
 
 
@@ -97,7 +100,9 @@ def _existing(path: str) -> Path:
 
 def _shown(file: Path) -> str:
     """Name a file as people know it: in the repository from its root on."""
-    return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
+    if file.is_relative_to(ROOT):
+        file = file.relative_to(ROOT)
+    return str(file)
 
 
 def _constant(tree: ast.Module, name: str) -> Any:
@@ -108,20 +113,29 @@ def _constant(tree: ast.Module, name: str) -> Any:
     return None
 
 
+_SHARED = ("__init__", "base", "membership")  # in methods/, and none
+
+
 @cache
 def method_modules() -> dict[str, str]:
-    """List every method module and its file, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
+    """List every method module and its file, for `closure`.
+
+    It is `methods/gat` or, of a folder, `methods/edits/method`.
+    """
     files = [*PACKAGE.glob("methods/*.py"), *PACKAGE.glob("methods/*/method.py")]
-    paths = sorted(path.relative_to(PACKAGE).with_suffix("") for path in files)
-    return {
-        path.parts[1]: path.as_posix()
-        for path in paths
-        if path.parts[1] not in ("__init__", "base", "membership")
-    }
+    modules = {}
+    for file in sorted(files):
+        path = file.relative_to(PACKAGE).with_suffix("")
+        _, name, *_ = path.parts
+        if name not in _SHARED:
+            modules[name] = path.as_posix()
+    return modules
 
 
 def method_path(module: str) -> str:
-    """Name the file of a method's module, for `closure`: a name in the package, or the path that was given.
+    """Name the file of a method's module, for `closure`.
+
+    It is a name in the package, or the path that was given.
 
     Raises:
         ConfigError: there is none.
@@ -136,8 +150,8 @@ def method_path(module: str) -> str:
     return known[module]
 
 
-# Imported everywhere; what they decide reaches a job through its params and inputs. What a page computes of its
-# settings is in other files of config.
+# Imported everywhere; what they decide reaches a job through its params and inputs.
+# What a page computes of its settings is in other files of config.
 _LEFT_OUT = (
     "__init__",
     "cells",
@@ -156,35 +170,40 @@ _LEFT_OUT = (
 
 
 def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
-    """List the repository's files that a script runs through, such as a method and what it imports.
+    """List the repository's files that a script runs through.
 
-    Follows import statements, those within functions too, and files that a module names beside itself, such as
-    `paper.yaml`; imports nothing.
+    Such as a method and what it imports. Follows import statements, those within
+    functions too, and files that a module names beside itself, such as `paper.yaml`;
+    imports nothing.
 
     Args:
         script: the file to begin with.
-        more: modules that are found by name at run time, such as `methods/gat`, or by their path.
+        more: modules that are found by name at run time, such as `methods/gat`, or by
+            their path.
         without: modules or folders not to follow.
 
     Raises:
         ConfigError: one of them cannot be parsed, or has a relative import.
     """
     left_out = tuple(f"{PACKAGE / name}/" for name in (*_LEFT_OUT, *without))
+    todo = list(_followed(script))
+    for name in more:
+        todo += _files_of(name)
     seen: set[Path] = set()
-    todo = [
-        *_followed(script),
-        *(path for name in more for path in _files_of(name)),
-    ]
     while todo:
         path = todo.pop()
-        if path not in seen and not f"{path.with_suffix('')}/".startswith(left_out):
-            seen.add(path)
-            todo += _followed(path)
+        place = (
+            f"{path.with_suffix('')}/"  # a folder that is left out begins its files'
+        )
+        if path in seen or place.startswith(left_out):
+            continue
+        seen.add(path)
+        todo += _followed(path)
     return sorted(map(_shown, seen))
 
 
 def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
-    """Compute a digest of the content of a script and of the files of its `closure`, with their names."""
+    """Compute a digest of a script and the files of its `closure`, with their names."""
     text = f"{script.name} {_sha256(script)}\n"
     for name in closure(script, *more, without=without):
         path = ROOT / name  # or what is outside of it, by its absolute path
@@ -211,62 +230,60 @@ def _followed(path: Path) -> tuple[Path, ...]:
     """List the repository's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
-    return tuple(
-        file for node in ast.walk(_parsed(path)) for file in _needed(node, path)
-    )
+    files = []
+    for node in ast.walk(_parsed(path)):
+        files += _needed(node, path)
+    return tuple(files)
 
 
 def _needed(node: ast.AST, path: Path) -> list[Path]:
     """List the repository's files that a node of a module's tree imports or names."""
     match node:
         case ast.Import():
-            return [file for alias in node.names for file in _run_by(alias.name)]
-        case ast.ImportFrom(
-            level=0
-        ):  # the last part may be a name in the module before it
-            return [
-                file
-                for alias in node.names
-                for file in _run_by(f"{node.module}.{alias.name}")
-            ]
+            return _run_by(*(alias.name for alias in node.names))
+        case ast.ImportFrom(level=0):
+            # The last part may be a name in the module before it.
+            return _run_by(*(f"{node.module}.{alias.name}" for alias in node.names))
         case ast.ImportFrom(level=1) if not path.is_relative_to(PACKAGE):
             return _beside(node, path)
         case ast.ImportFrom():
             raise ConfigError(
-                f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`"
+                f"{path}, line {node.lineno}: write this import in full, as `from "
+                "fairgat...`"
             )
-        case ast.Constant(value=str(text)) if (
-            text.endswith((".yaml", ".j2")) and (path.parent / text).is_file()
-        ):
-            return [path.parent / text]
+        case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")):
+            named = path.parent / text
+            return [named] if named.is_file() else []
     return []
 
 
 def _beside(node: ast.ImportFrom, path: Path) -> list[Path]:
-    """Find the files beside a file of one's own that it imports: `from .a import b`, `from . import a`."""
+    """Find the files beside a file of one's own that it imports from its folder."""
     names = [node.module] if node.module else [alias.name for alias in node.names]
     files = [path.parent / f"{name.replace('.', '/')}.py" for name in names]
     return [file for file in files if file.is_file()]
 
 
 def _files_of(name: str) -> list[Path]:
-    """Find the files that a module given by name or by path runs through, to begin with."""
+    """Find the files to begin with of a module that is given by name or by path."""
     if is_path(name):
         return [_existing(name)]
     return _run_by(f"fairgat.{name.replace('/', '.')}")
 
 
-def _run_by(name: str) -> list[Path]:
-    """Find the files of the repository that importing a dotted name runs, each folder's __init__.py included."""
-    parts = name.split(".")
-    if (
-        parts[0] != "fairgat" and not (ROOT / "Snakefile").exists()
-    ):  # installed, beside all other packages
-        return []
-    bases = [ROOT.joinpath(*parts[: end + 1]) for end in range(len(parts))]
-    return [
-        file
-        for base in bases
-        for file in (base.with_suffix(".py"), base / "__init__.py")
-        if file.is_file()
-    ]
+def _run_by(*names: str) -> list[Path]:
+    """Find the files of the repository that importing dotted names runs.
+
+    Each folder's __init__.py is one of them.
+    """
+    installed = not (ROOT / "Snakefile").exists()  # beside all other packages
+    files = []
+    for name in names:
+        first, *_ = parts = name.split(".")
+        if installed and first != "fairgat":
+            continue
+        base = ROOT
+        for part in parts:
+            base /= part
+            files += [base.with_suffix(".py"), base / "__init__.py"]
+    return [file for file in files if file.is_file()]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from fairgat.by_path import is_path
@@ -28,11 +29,15 @@ class Run:
     @property
     def folder(self) -> str:
         """Where its files are, under `results_dir`."""
-        return f"{cell_folder(self.task, self.dataset, self.method, self.cell)}/split-{self.split}"
+        cell = cell_folder(self.task, self.dataset, self.method, self.cell)
+        return f"{cell}/split-{self.split}"
 
 
 def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
-    """Name the folder of a cell's runs, which has a folder for each split, under `results_dir`."""
+    """Name the folder of a cell's runs, which has one for each split.
+
+    It is under `results_dir`.
+    """
     return f"runs/{task}/{dataset}/{method}/{cell}"
 
 
@@ -52,7 +57,8 @@ def check_targets(words: Sequence[str]) -> None:
     for word in words:
         if word.endswith("/metrics.json"):
             raise ConfigError(
-                f"{word}: a run has no metrics.json any more. Ask for run.json or, for scores, the method's runs.csv"
+                f"{word}: a run has no metrics.json any more. Ask for run.json or, for "
+                "scores, the method's runs.csv"
             )
 
 
@@ -60,8 +66,9 @@ class Plan:
     """The runs of a configuration and the files that come of them.
 
     Raises:
-        ConfigError: a method, a table or a figure has no module, a module does not say what it reads, or a table names
-            a method that has no place in it; or `results_dir` is a file.
+        ConfigError: a method, a table or a figure has no module, a module does not say
+            what it reads, or a table names a method that has no place in it; or
+            `results_dir` is a file.
     """
 
     def __init__(self, config: Config) -> None:
@@ -83,21 +90,24 @@ class Plan:
             self._check_rows(name, self.table(name))
 
     def _check_rows(self, name: str, table: Declared) -> None:
-        """Check that each method of a table has its task; one without tasks may be timed."""
+        """Check that each method of a table has its task.
+
+        One without tasks may be timed.
+        """
+        if not table.task:
+            return
+        times = "runtime" in table.reads
         for method in self.config.table(name).methods:
             tasks = self.config.methods[method].tasks
-            if (
-                table.task
-                and table.task not in tasks
-                and (tasks or "runtime" not in table.reads)
-            ):
+            only_timed = times and not tasks
+            if table.task not in tasks and not only_timed:
                 title = TASKS[table.task].title.lower()
                 raise ConfigError(
                     f"tables.{name}: {method} is no method of {title} (see its `tasks`)"
                 )
 
     def table(self, name: str) -> Declared:
-        """Read what a table's module declares, with the task and the title of its entry.
+        """Read what a table's module declares, with its entry's task and title.
 
         Raises:
             ConfigError: it has no module, or is one of scores without a task.
@@ -106,17 +116,17 @@ class Plan:
         page = declared("tables", entry.module or entry.kind or name)
         if entry.kind == "scores" and not entry.task:
             raise ConfigError(
-                f"tables.{name}: a table of scores needs a `task`, of {', '.join(TASKS)}"
+                f"tables.{name}: a table of scores needs a `task`, of "
+                f"{', '.join(TASKS)}"
             )
-        return replace(
-            page, task=entry.task or page.task, about=entry.title or page.about
-        )
+        task, about = entry.task or page.task, entry.title or page.about
+        return replace(page, task=task, about=about)
 
     def figure(self, name: str) -> Declared:
         """Read what a figure's module declares.
 
-        That is the file of its path, the module of its name, `scores` for a table of scores,
-        or the module of its name before that of a task.
+        That is the file of its path, the module of its name, `scores` for a table of
+        scores, or the module of its name before that of a task.
 
         Raises:
             ConfigError: it has no module.
@@ -126,16 +136,12 @@ class Plan:
             return declared("figures", module)
         table = self.config.table(name)
         if table.kind == "scores":
-            return replace(
-                declared("figures", "scores"),
-                task=table.task,
-                about=f"{table.title or name} As points.",
-            )
+            page, about = declared("figures", "scores"), table.title or name
+            return replace(page, task=table.task, about=f"{about} As points.")
         for task in TASKS:
             if name.endswith(f"_{task}"):
-                return replace(
-                    declared("figures", name.removesuffix(f"_{task}")), task=task
-                )
+                page = declared("figures", name.removesuffix(f"_{task}"))
+                return replace(page, task=task)
         return declared("figures", name)
 
     def check_targets(self, words: Sequence[str]) -> None:
@@ -149,7 +155,7 @@ class Plan:
             found = _OF_ALL_RUNS.fullmatch(within)
             if not found or within == word:
                 continue
-            dataset, method = filter(None, found.groups())
+            dataset, method = filter(None, found.groups())  # of one alternative
             if dataset not in self.config.datasets:
                 continue  # Snakemake says that no rule makes it
             reason = self.config.not_run(dataset)
@@ -167,37 +173,41 @@ class Plan:
 
     @property
     def judges_scores(self) -> bool:
-        """Say whether `judge_from` has the scores of its runs and not all of their predictions."""
+        """Say whether `judge_from` has scores, and not the predictions of all its runs."""
         if not self.config.judge_from:
             return False
-        predictions = [
-            path for task in TASKS for path in self.outputs("predictions.npz", task)
-        ]
-        return not all(Path(path).exists() for path in predictions)
+        for task in TASKS:
+            for path in self.outputs("predictions.npz", task):
+                if not Path(path).exists():
+                    return True
+        return False
 
     def scores(self, task: Task) -> str:
         """Name the file with the scores of a task's runs in `judge_from`."""
         return self.trained(f"summary/{task}/runs.csv")
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
-        """List every data set of the task that is run, with every method that is run on it."""
-        return [
-            (d, m)
-            for d in self.config.datasets_of(task)
-            for m in self.config.methods_on(d)
-        ]
+        """List every data set of the task that is run, with every method run on it."""
+        pairs = []
+        for dataset in self.config.datasets_of(task):
+            pairs += [(dataset, method) for method in self.config.methods_on(dataset)]
+        return pairs
 
     def runs(
         self, task: Task, dataset: str | None = None, method: str | None = None
     ) -> list[Run]:
-        """List the runs of a task, of one data set or one method where given, in config order."""
-        return [
-            Run(task, d, m, cell, split)
-            for d, m in self.pairs(task)
-            if dataset in (None, d) and method in (None, m)
-            for cell in self.config.cells(m, d)
-            for split in self.config.split_numbers(d)
-        ]
+        """List the runs of a task, in config order.
+
+        Of one data set or one method where given.
+        """
+        runs = []
+        for pair in self.pairs(task):
+            if dataset not in (None, pair[0]) or method not in (None, pair[1]):
+                continue
+            splits = self.config.split_numbers(pair[0])
+            for cell in self.config.cells(pair[1], pair[0]):
+                runs += [Run(task, *pair, cell, split) for split in splits]
+        return runs
 
     def outputs(
         self,
@@ -207,30 +217,28 @@ class Plan:
         method: str | None = None,
     ) -> list[str]:
         """List a file of every run, such as `run.json`."""
-        return [
-            self.trained(f"{run.folder}/{name}")
-            for run in self.runs(task, dataset, method)
-        ]
+        runs = self.runs(task, dataset, method)
+        return [self.trained(f"{run.folder}/{name}") for run in runs]
 
     def split(self, task: Task, dataset: str, split: int) -> str:
         return self.trained(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
-        return [
-            self.split(task, dataset, k) for k in self.config.split_numbers(dataset)
-        ]
+        numbers = self.config.split_numbers(dataset)
+        return [self.split(task, dataset, number) for number in numbers]
 
     def debiased(
         self, dataset: str, method: str, split: int | None = None
     ) -> list[str]:
-        """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
+        """List the debiased graph of each split, or of one.
+
+        There is none for a method that trains on the graph as it is.
+        """
         if not self.config.methods[method].debiased:
             return []
         splits = self.config.split_numbers(dataset) if split is None else [split]
-        return [
-            self.trained(f"data/debiased/{dataset}/{method}/split-{k}.npz")
-            for k in splits
-        ]
+        folder = f"data/debiased/{dataset}/{method}"
+        return [self.trained(f"{folder}/split-{number}.npz") for number in splits]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """List the files of one of `KINDS`, of one task where given."""
@@ -238,16 +246,13 @@ class Plan:
             raise ConfigError(
                 f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}"
             )
-        optional = {each for training in TASKS.values() for each in training.measured}
-        tasks = [
-            each
-            for each, training in TASKS.items()
-            if task in (None, each)
-            and (kind in training.measured or kind not in optional)
-        ]
-        return list(
-            dict.fromkeys(path for each in tasks for path in self._files(kind, each))
-        )
+        optional = any(kind in training.measured for training in TASKS.values())
+        files: dict[str, None] = {}  # each once, in order
+        for each, training in TASKS.items():
+            measured = kind in training.measured or not optional
+            if measured and task in (None, each):
+                files |= dict.fromkeys(self._files(kind, each))
+        return list(files)
 
     def _files(self, kind: str, task: Task) -> list[str]:
         """List them for one task."""
@@ -257,42 +262,33 @@ class Plan:
                 return [self.path(f"summary/{task}/{kind}.csv")]
             case "stats":
                 return [
-                    self.path(f"data/graphs/{dataset}.stats.json")
-                    for dataset in datasets
+                    self.path(f"data/graphs/{name}.stats.json") for name in datasets
                 ]
             case "runtime":
-                return [
-                    self.path(f"runtime/{dataset}.json")
-                    for dataset in filter(self.timed, datasets)
-                ]
+                timed = filter(self.timed, datasets)
+                return [self.path(f"runtime/{name}.json") for name in timed]
             case "histories":
                 return self.outputs("history.csv", task)
-        return [
-            path
-            for pair in self.pairs(task)
-            for path in self._files_of(kind, task, *pair)
-        ]
+            case "audit":
+                compared = self.pairs(task) and self.config.compares_with_paper
+                return [self.path("audit/paper_vs_reproduced.csv")] if compared else []
+        files = []
+        for dataset, method in self.pairs(task):
+            files += self._files_of(kind, task, dataset, method)
+        return files
 
     def _files_of(self, kind: str, task: Task, dataset: str, method: str) -> list[str]:
         """List them for one method on one data set."""
         match kind:
             case "selection":
                 return [self.selection(task, dataset, method)]
-            case "audit":
-                return (
-                    [self.path("audit/paper_vs_reproduced.csv")]
-                    if self.config.compares_with_paper
-                    else []
-                )
             case "debiasing":  # what it took, beside each debiased graph
-                return [
-                    f"{graph.removesuffix('.npz')}.timing.json"
-                    for graph in self.debiased(dataset, method)
-                ]
-        listed = (
-            method in self.config.table(kind).methods
-        )  # of the theory or the account
-        return [self.path(f"{kind}/{dataset}/{method}.csv")] if listed else []
+                graphs = [Path(path) for path in self.debiased(dataset, method)]
+                return [str(path.with_suffix(".timing.json")) for path in graphs]
+        # The theory or the account.
+        if method not in self.config.table(kind).methods:
+            return []
+        return [self.path(f"{kind}/{dataset}/{method}.csv")]
 
     def shards(self, task: Task) -> list[str]:
         """List the scores of every method on every data set."""
@@ -305,72 +301,75 @@ class Plan:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
 
     def timed(self, dataset: str) -> list[str]:
-        """List the methods whose epochs are timed on a data set: those that are run on it, and those without tasks."""
+        """List the methods whose epochs are timed on a data set.
+
+        These are such as are run on it, and such as have no tasks.
+        """
         asked = self.config.only or self.config.methods
-        known = {
-            *self.config.methods_on(dataset),
-            *(name for name in asked if not self.config.methods[name].tasks),
-        }
-        return [
-            method for method in self.config.table("runtime").methods if method in known
-        ]
+        known = [name for name in asked if not self.config.methods[name].tasks]
+        known += self.config.methods_on(dataset)
+        listed = self.config.table("runtime").methods
+        return [method for method in listed if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
         """Give the debiased graph of each timed method that needs one."""
-        return {
-            method: path
-            for method in self.timed(dataset)
-            for path in self.debiased(dataset, method, 0)
-        }
+        graphs = {}
+        for method in self.timed(dataset):
+            for path in self.debiased(dataset, method, 0):
+                graphs[method] = path
+        return graphs
 
     def tables(self) -> list[str]:
-        """List the tables that this run has files for, in their order; of scores, those that list methods."""
-        pages = {name: self.table(name) for name in self.config.tables}
-        empty = [
-            name
-            for name, page in pages.items()
-            if page.module == "scores" and not self.config.tables[name].methods
-        ]
-        return [
-            name
-            for name, page in pages.items()
-            if self._readable(page) and name not in empty
-        ]
+        """List the tables that this run has files for, in their order.
+
+        Of those of scores, such as list methods.
+        """
+        shown = []
+        for name, entry in self.config.tables.items():
+            page = self.table(name)
+            empty = page.module == "scores" and not entry.methods
+            if not empty and self._readable(page):
+                shown.append(name)
+        return shown
 
     def figures(self) -> list[str]:
         """List the figures that this run has files and methods for."""
-        return [
-            name
-            for name in self.config.figure_modules
-            if self._readable(self.figure(name)) and self._drawn(name)
-        ]
+        names = [name for name in self.config.figure_modules if self._drawn(name)]
+        return [name for name in names if self._readable(self.figure(name))]
 
     def _drawn(self, name: str) -> bool:
         """Say whether a method of a figure is run."""
         task = self.figure(name).task
-        known = self.config.methods_of(task) if task else [*self.config.methods]
-        rows = self.config.tables[name].methods if name in self.config.tables else known
-        return any(method in known for method in rows)
+        known = self.config.methods_of(task) if task else list(self.config.methods)
+        rows = known
+        if name in self.config.tables:
+            rows = self.config.tables[name].methods
+        return not set(rows).isdisjoint(known)
 
     def sources(self, page: Declared) -> dict[str, list[str]]:
         """List the files that a table or a figure reads, by kind."""
         return {kind: self.files(kind, page.task) for kind in page.reads}
 
     def _readable(self, page: Declared) -> bool:
-        """Say whether a data set of the task that a page shows is run, and leaves the first of its files."""
+        """Say whether the files that a page reads are made, or at hand.
+
+        A data set of its task is run, and leaves the first kind of its files.
+        """
         if page.task and not self.config.datasets_of(page.task):
             return False
-        sources = self.sources(page)
-        if not next(iter(sources.values()), []):
+        sources = list(self.sources(page).values())
+        if not sources or not sources[0]:
             return False
-        return all(self._at_hand(path) for paths in sources.values() for path in paths)
+        return all(map(self._at_hand, chain(*sources)))
 
     def _at_hand(self, path: str) -> bool:
-        """Say whether a file can be had: `judge_from` may lack some that are not made again."""
+        """Say whether a file can be had: `judge_from` may lack some of training."""
         earlier = self.config.judge_from
         if not earlier:
             return True
         if path.startswith(f"{earlier}/"):
             return Path(path).exists()
         relative = path.removeprefix(f"{self.config.results_dir}/")
-        return not relative.startswith(TAKEN) or Path(earlier, relative).exists()
+        if not relative.startswith(TAKEN):
+            return True
+        return Path(earlier, relative).exists()
