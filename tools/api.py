@@ -21,38 +21,35 @@ METHODS = {
 
 
 def generate() -> str:
-    """The page, as Markdown: signatures and docstrings of what `fairgat.nn` offers, and of the METHODS."""
+    """Write the page, as Markdown.
+
+    It has signatures and docstrings of what `fairgat.nn` offers, and of the METHODS.
+    """
     sections = [HEAD]
     for name in nn.__all__:
         thing = getattr(nn, name)
         sections += [f"## {name}", *_entry(name, thing)]
         for method in METHODS.get(name, []):
-            sections += [
-                f"### {name}.{method}",
-                *_entry(method, getattr(thing, method)),
-            ]
+            sections.append(f"### {name}.{method}")
+            sections += _entry(method, getattr(thing, method))
     return "\n\n".join(sections) + "\n"
 
 
 def _entry(name: str, thing: Callable) -> list[str]:
-    """The signature without types, which the docstring gives with shapes, and the docstring."""
+    """Write the signature without types, and the docstring, which gives them."""
     signature = inspect.signature(thing)
-    plain = [
-        each.replace(annotation=each.empty)
-        for each in signature.parameters.values()
-        if each.name != "self"
-    ]
-    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
-    return [f"```\n{name}{text}\n```", _markdown(inspect.getdoc(thing) or "")]
+    given = signature.parameters.values()
+    plain = [each.replace(annotation=each.empty) for each in given]
+    plain = [each for each in plain if each.name != "self"]
+    signature = signature.replace(parameters=plain, return_annotation=signature.empty)
+    return [f"```\n{name}{signature}\n```", _markdown(inspect.getdoc(thing) or "")]
 
 
 def _markdown(doc: str) -> str:
-    """The first paragraph of a docstring and the SHOWN ones of Google's sections, as Markdown."""
+    """Write a docstring's first paragraph and the SHOWN sections, as Markdown."""
     first, *others = doc.split("\n\n")
-    doc = (
-        "\n\n".join([first, *(each for each in others if each.startswith(SHOWN))])
-        + "\n"
-    )
+    sections = [each for each in others if each.startswith(SHOWN)]
+    doc = "\n\n".join([first, *sections]) + "\n"
     doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
     doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
     return re.sub(r"^ {4,}", "  ", doc, flags=re.M).strip()

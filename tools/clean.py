@@ -1,8 +1,8 @@
 """Remove what this project's commands made (`make clean`), and say what is left.
 
-Needs nothing but Python. No link is followed, and none removed: it is somebody's. A results
-folder is one with logs/ and benchmarks/, which every run of the workflow writes; of it those
-parts go that a run makes. results/reference stays, as Git keeps it.
+Needs nothing but Python. No link is followed, and none removed: it is somebody's. A
+results folder is one with logs/ and benchmarks/, which every run of the workflow
+writes; of it those parts go that a run makes. results/reference stays, as Git keeps it.
 """
 
 import shutil
@@ -49,14 +49,14 @@ def _results_within(folder: Path) -> Iterator[Path]:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """List the parts of a results folder, and the folder last: it goes if it is empty then."""
+    """List the parts of a results folder, and last the folder, which goes if empty."""
     if folder.is_symlink() or not folder.is_dir():
         return []
     return [*(folder / name for name in sorted(PARTS)), folder]
 
 
 def clean(root: Path) -> list[str]:
-    """Remove what was made; returns what is left in its places, each with the reason."""
+    """Remove what was made; give what is left in its places, each with the reason."""
     left = []
     for path in list(made(root)):
         try:

@@ -50,7 +50,8 @@ def locked(pins: list[str], *options: str) -> list[str]:
     """Give an entry for each pin and what it needs on any platform, with all hashes.
 
     Raises:
-        CalledProcessError: uv says what is wrong, such as an index that does not answer.
+        CalledProcessError: uv says what is wrong, such as an index that does not
+            answer.
     """
     uv = shutil.which("uv", path=Path(sys.executable).parent) or "uv"
     command = [uv, "pip", "compile", "-", "--quiet", "--generate-hashes", "--universal"]

@@ -1,4 +1,7 @@
-"""Print where a Snakemake command writes its results, as `make` needs it for the report: --config over --configfile."""
+"""Print where a Snakemake command writes its results: --config over --configfile.
+
+`make` needs it for the report.
+"""
 
 import argparse
 import sys
@@ -20,16 +23,16 @@ def find(arguments: Sequence[str]) -> str:
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
     given, _ = parser.parse_known_args(arguments)
-    asked = [
-        read_file(path).get("results_dir")
-        for path in ("config.yaml", *given.configfile)
-    ]
-    asked += [
-        value
-        for name, _, value in (entry.partition("=") for entry in given.config)
-        if name == "results_dir"
-    ]
-    return normal_path([path for path in asked if path is not None][-1])
+    found = None
+    for path in ("config.yaml", *given.configfile):
+        asked = read_file(path).get("results_dir")
+        if asked is not None:
+            found = asked
+    for entry in given.config:
+        name, _, value = entry.partition("=")
+        if name == "results_dir":
+            found = value
+    return normal_path(found)
 
 
 if __name__ == "__main__":

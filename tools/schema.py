@@ -1,4 +1,4 @@
-"""The JSON schema of config.yaml, generated from the models: editors complete and check the file with it."""
+"""The JSON schema of config.yaml, by which editors complete and check the file."""
 
 import sys
 from typing import Any
@@ -9,44 +9,36 @@ from fairgat.plan import method_modules
 
 
 def generate() -> dict[str, Any]:
-    """The schema of `Config`, with each method's settings spelled out where its module is known."""
+    """Make the schema of `Config`, with each method's settings where it is known."""
     schema = Config.model_json_schema()
-    entry = schema["$defs"]["Method"]
+    definitions = schema["$defs"]
+    by_module, by_name = [], {}
+    for name in method_modules():
+        settings = methods.module(name).Settings.model_json_schema()
+        definitions |= settings.get("$defs", {})
+        known = settings.get("properties", {})
+        then = {"properties": {"settings": {"properties": known}}}
+        has_module = {
+            "properties": {"module": {"const": name}},
+            "required": ["module"],
+        }
+        by_module.append({"if": has_module, "then": then})
+        # A method of a module's name is that module's.
+        no_module = {"not": {"required": ["module"]}}
+        by_name[name] = {"$ref": "#/$defs/Method", "if": no_module, "then": then}
+
+    entry = definitions["Method"]
     entry["properties"]["module"]["anyOf"] = [
         {"enum": [None, *method_modules()]},
         {"type": "string", "pattern": r"\.py$"},
     ]
-    settings = {
-        name: methods.module(name).Settings.model_json_schema()
-        for name in method_modules()
-    }
-    for model in settings.values():
-        schema["$defs"] |= model.get("$defs", {})
-    then = {
-        name: {"properties": {"settings": {"properties": s.get("properties", {})}}}
-        for name, s in settings.items()
-    }
-    entry["allOf"] = [
-        {
-            "if": {"properties": {"module": {"const": name}}, "required": ["module"]},
-            "then": then[name],
-        }
-        for name in then
-    ]
-    schema["properties"]["methods"][
-        "properties"
-    ] = {  # a method of a module's name is that module's
-        name: {
-            "$ref": "#/$defs/Method",
-            "if": {"not": {"required": ["module"]}},
-            "then": then[name],
-        }
-        for name in then
-    }
+    entry["allOf"] = by_module
+    schema["properties"]["methods"]["properties"] = by_name
+    del schema["title"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config.yaml of the FairGAT workflow",
-        **{key: value for key, value in schema.items() if key != "title"},
+        **schema,
     }
 
 

@@ -15,11 +15,8 @@ with logged(snakemake):
     shards = runs.read_shards(snakemake.input.runs, params.shards)
     scores = summary.without_times(shards)
     cells = summary.cells(scores, params.ddof)
-    winners = summary.winners(
-        map(read_json, snakemake.input.selections),
-        cells,
-        means(snakemake.wildcards.task),
-    )
+    selections = map(read_json, snakemake.input.selections)
+    winners = summary.winners(selections, cells, means(snakemake.wildcards.task))
     frames.write(snakemake.output.runs, scores)
     frames.write(snakemake.output.cells, cells)
     frames.write(snakemake.output.winners, winners)

@@ -12,9 +12,7 @@ with logged(snakemake):
 
     adopt(snakemake.config["measures"])
 
-    texts = audit.make(
-        AuditSettings.model_validate(snakemake.params.settings),
-        dict(snakemake.input.items()),
-    )
+    settings = AuditSettings.model_validate(snakemake.params.settings)
+    texts = audit.make(settings, dict(snakemake.input.items()))
     for path in snakemake.output:
         write_text(path, texts[Path(path).name])

@@ -17,17 +17,15 @@ with logged(snakemake):
     params, wildcards = snakemake.params, snakemake.wildcards
     torch.set_num_threads(params.threads)
     settings = Debias(**params.settings)
-    graph, train = (
-        Graph.load(snakemake.input.graph),
-        splits.load(snakemake.input.split)["train"],
-    )
+    graph = Graph.load(snakemake.input.graph)
+    train = splits.load(snakemake.input.split)["train"]
     seed = splits.seed_of(params.seed, wildcards.dataset, int(wildcards.split))
     started = time.perf_counter()
     try:
-        debias(graph, train, settings, seed, log_lines(settings.epochs)).save(
-            snakemake.output.debiased
-        )
-    except NotDefined as error:  # the runs that would read it fail with the same reason, and the others go on
+        debiased = debias(graph, train, settings, seed, log_lines(settings.epochs))
+        debiased.save(snakemake.output.debiased)
+    except NotDefined as error:
+        # The runs that would read it fail with the same reason, and the others go on.
         print(error)
         save_npz(snakemake.output.debiased)
     took = {

@@ -8,20 +8,19 @@ from fairgat.files import write_json
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    name = snakemake.wildcards.dataset
-    settings = Dataset.model_validate(snakemake.params.settings)
+    name, params = snakemake.wildcards.dataset, snakemake.params
+    settings = Dataset.model_validate(params.settings)
     counterpart = datasets.counterpart(name, settings)
-    write_json(
-        snakemake.output.stats,
-        statistics.describe(
-            Graph.load(snakemake.input.graph),
-            name,
-            settings.task,
-            paper.load()["statistics"].get(counterpart, {}),
-            splits=Splits.model_validate(snakemake.params.shares),
-            seed=snakemake.params.seed,
-            alpha_chi_max=snakemake.params.alpha_chi_max,
-            stands_for=counterpart if counterpart != name else None,
-            like=snakemake.params.like,
-        ),
+    published = paper.load()["statistics"]
+    described = statistics.describe(
+        Graph.load(snakemake.input.graph),
+        name,
+        settings.task,
+        published.get(counterpart, {}),
+        splits=Splits.model_validate(params.shares),
+        seed=params.seed,
+        alpha_chi_max=params.alpha_chi_max,
+        stands_for=counterpart if counterpart != name else None,
+        like=params.like,
     )
+    write_json(snakemake.output.stats, described)

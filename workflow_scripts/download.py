@@ -7,12 +7,12 @@ from fairgat.data import datasets, download
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    name = snakemake.wildcards.dataset
-    files = datasets.files_of(name, Dataset.model_validate(snakemake.params.settings))
-    # Read here and not a parameter: where verified bytes come from changes nothing made from them.
+    name, output = snakemake.wildcards.dataset, snakemake.output
+    settings = Dataset.model_validate(snakemake.params.settings)
+    files = datasets.files_of(name, settings)
+    # Read here and not a parameter: where verified bytes come from changes nothing that
+    # is made from them.
     mirror = snakemake.config.get("data_mirror")
     folder = Path(snakemake.params.folder)
     download.acquire(name, files, folder, Path(mirror) if mirror else None)
-    download.hand_on(
-        folder, Path(snakemake.output.raw), Path(snakemake.output.manifest)
-    )
+    download.hand_on(folder, Path(output.raw), Path(output.manifest))

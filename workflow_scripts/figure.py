@@ -11,7 +11,6 @@ with logged(snakemake):
     adopt(snakemake.config["measures"])
 
     module = module_of(snakemake.params.module, "fairgat.report.figures")
-    figure = module.draw(
-        Shown.model_validate(snakemake.params.settings), dict(snakemake.input.items())
-    )
+    settings = Shown.model_validate(snakemake.params.settings)
+    figure = module.draw(settings, dict(snakemake.input.items()))
     style.save(figure, {form: snakemake.output[form] for form in style.FORMATS})

@@ -7,8 +7,8 @@ from fairgat.data import datasets
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    settings = Dataset.model_validate(snakemake.params.settings)
+    name, params = snakemake.wildcards.dataset, snakemake.params
+    settings = Dataset.model_validate(params.settings)
     raw = Path(snakemake.input.raw)
-    datasets.prepare(
-        snakemake.wildcards.dataset, settings, raw, snakemake.params.seed
-    ).save(snakemake.output.graph)
+    graph = datasets.prepare(name, settings, raw, params.seed)
+    graph.save(snakemake.output.graph)

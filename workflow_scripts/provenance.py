@@ -13,16 +13,16 @@ with logged(snakemake):
 
     params, output, given = snakemake.params, snakemake.output, snakemake.input
     results = Path(output.json).parent
+    files = []
+    for path in [*given.results, *given.summaries]:
+        files.append(Path(path).relative_to(results).as_posix())
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         ROOT,
         params.config,
         results / "benchmarks",
         given.selections,
-        [
-            Path(path).relative_to(results).as_posix()
-            for path in [*given.results, *given.summaries]
-        ],
+        files,
         params.judged_from,
     )
     write_json(output.json, content)

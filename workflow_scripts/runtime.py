@@ -8,23 +8,24 @@ with logged(snakemake):
     from fairgat.errors import ConfigError
     from fairgat.training import timing
 
-    settings = Runtime(**snakemake.params.settings)
+    params, given = snakemake.params, snakemake.input
+    settings = Runtime(**params.settings)
     if snakemake.threads < settings.threads:
         raise ConfigError(
-            f"runtime: threads: is {settings.threads}, and this job got {snakemake.threads}: "
-            f"give more --cores or, on a cluster, --set-threads runtime={settings.threads}"
+            f"runtime: threads: is {settings.threads}, and this job got "
+            f"{snakemake.threads}: give more --cores or, on a cluster, --set-threads "
+            f"runtime={settings.threads}"
         )
+    debiased = dict(zip(params.debiased, given.debiased, strict=True))
     result = timing.measure(
         snakemake.wildcards.dataset,
-        graph=snakemake.input.graph,
-        split=snakemake.input.split,
-        entries=snakemake.params.methods,
-        training=snakemake.params.training,
+        graph=given.graph,
+        split=given.split,
+        entries=params.methods,
+        training=params.training,
         settings=settings,
-        seed=snakemake.params.seed,
-        device=snakemake.params.device,
-        debiased=dict(
-            zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)
-        ),
+        seed=params.seed,
+        device=params.device,
+        debiased=debiased,
     )
     files.write_json(snakemake.output.runtime, result)

@@ -1,4 +1,4 @@
-"""Compare the variants of a study with what they vary: the numbers, the table, and a figure for each task."""
+"""Compare the variants of a study with what they vary: numbers, table, figures."""
 
 from fairgat.job_log import logged
 
@@ -24,21 +24,20 @@ with logged(snakemake):
     selections = [read_json(path) for path in snakemake.input.selections]
     frame = study.compared(settings, shards, selections)
     frames.write(output.differences, study.differences(frame))
+
     scores = [study.scores(settings, shards, frame)]
     for asked in snakemake.params.regrouped:
-        winners = {
-            each["method"]: each["winner"]
-            for each in selections
-            if each["dataset"] == asked["dataset"]
-        }
-        scores.append(
-            study.every_measure(settings, regrouped(shards, winners, **asked))
-        )
+        on_it = [each for each in selections if each["dataset"] == asked["dataset"]]
+        winners = {each["method"]: each["winner"] for each in on_it}
+        judged = regrouped(shards, winners, **asked)
+        scores.append(study.every_measure(settings, judged))
     frames.write(output.scores, pd.concat(scores))
-    frames.write(output.graphs, study.graphs(map(read_json, snakemake.input.stats)))
+    stats = map(read_json, snakemake.input.stats)
+    frames.write(output.graphs, study.graphs(stats))
     if output.accounts:
         accounts = frames.read(*snakemake.input.account)
         frames.write(output.accounts[0], accounts[accounts["layer"] == "logit"])
+
     table = study_table.table(settings.study, frame)
     for path in map(Path, output.table):
         write_text(path, render(table, path.suffix[1:]))

@@ -1,4 +1,4 @@
-"""Measure the theory's terms on one method's selected cell, or account for the gaps of every cell."""
+"""Measure the theory of a method's selected cell, or account for its cells' gaps."""
 
 from fairgat.job_log import logged
 
@@ -10,23 +10,22 @@ with logged(snakemake):
     from fairgat.theory.runs import measure_runs
 
     torch.set_num_threads(snakemake.threads)
-    wildcards, given, params = (
-        snakemake.wildcards,
-        snakemake.input,
-        dict(snakemake.params.items()),
-    )
-    del params["code"]
-    use(params.pop("device"))
+    wildcards, given, params = snakemake.wildcards, snakemake.input, snakemake.params
+    use(params.device)
     frame = measure_runs(
-        wildcards.kind,
+        params.what,
         wildcards.dataset,
         wildcards.method,
-        **params,
+        runs=params.runs,
+        models=given.models,
+        module=params.module,
+        settings=params.settings,
+        training=params.training,
+        seed=params.seed,
         graph=given.graph,
         split_files=given.splits,
-        models=given.models,
+        selection=given.get("selection"),
         debiased=given.debiased,
-        selection=given.selection or None,
     )
     frames.write(snakemake.output[0], frame)
     print(f"{len(frame)} rows")

@@ -16,14 +16,12 @@ with logged(snakemake):
 
         observe = measure_every(params.theory_every)
 
+    split = int(wildcards.split)
+    run = Run(
+        wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, split
+    )
     record = training.run(
-        Run(
-            wildcards.task,
-            wildcards.dataset,
-            wildcards.method,
-            wildcards.cell,
-            int(wildcards.split),
-        ),
+        run,
         module=params.module,
         settings=params.settings,
         training=params.training,

@@ -19,26 +19,28 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the headline, and the verdicts and claims counted under each selection rule."""
+    """Print the headline, and counts of verdicts and claims by selection rule."""
     folder = arguments.results_dir / "audit"
     headline, numbers = folder / "headline.txt", folder / "counts.csv"
     for path in (headline, numbers):
         if not path.exists():
             raise DataError(
-                f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run of the paper's data sets "
-                "makes it: snakemake --cores 2; for results elsewhere: --results-dir DIR"
+                f"{arguments.results_dir} holds no audit ({path} does not exist). A "
+                "whole run of the paper's data sets makes it: snakemake --cores 2; "
+                "for results elsewhere: --results-dir DIR"
             )
     counts = frames.read(
         numbers, columns=("about", "rule", "outcome", "count"), numbers=("count",)
     )
+
     print(read_text(headline))
     for about, title in TITLES.items():
-        table = counts[counts["about"] == about].pivot_table(
+        counted = counts[counts["about"] == about]
+        table = counted.pivot_table(
             "count", "outcome", "rule", aggfunc="sum", sort=False
         )
-        print(
-            f"{title}, by the rule that chooses cells\n{table.rename_axis(index=None, columns=None)}\n"
-        )
-    print(
-        f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}"
-    )
+        print(f"{title}, by the rule that chooses cells")
+        print(table.rename_axis(index=None, columns=None))
+        print()
+    print(f"Number by number: {folder / 'paper_vs_reproduced.md'}")
+    print(f"Claim by claim:   {folder / 'claims.md'}")

@@ -9,8 +9,9 @@ from fairgat.files import write_text
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compare the scores of two results folders. Exit status: 0 where the runs that both have are the same "
-        "within the tolerance, 1 where a score differs or a run failed in one, 2 where they cannot be compared."
+        "Compare the scores of two results folders. Exit status: 0 where the runs that "
+        "both have are the same within the tolerance, 1 where a score differs or a run "
+        "failed in one, 2 where they cannot be compared."
     )
     parser.add_argument(
         "a", type=Path, metavar="A", help="a results folder, such as results/reference"

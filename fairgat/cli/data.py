@@ -1,4 +1,4 @@
-"""`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
+"""`fairgat data`: `where` raw files are, `add` them by hand, `stats` of a graph."""
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--mirror",
         type=Path,
-        help="put them into this data mirror (config: data_mirror) in place of the results",
+        help="put them into this data mirror (config: data_mirror) in place of the "
+        "results",
     )
     stats = actions.add_parser(
         "stats",
@@ -85,12 +86,17 @@ def where(config: Config, names: list[str] | None = None) -> Iterator[str]:
     """List every raw file, its state here, its checksum and its address."""
     for name, files in _wanted(config, names).items():
         folder = _raw(config, name)
-        yield f"{name}: {folder}" if files else f"{name}: generated, needs no files"
+        if not files:
+            yield f"{name}: generated, needs no files"
+            continue
+        yield f"{name}: {folder}"
         for file in files:
             yield f"  {file.name}  [{file.state(folder)}]"
-            yield from (
-                f"    {line}" for line in (file.pin, file.local or file.url) if line
-            )
+            address = file.local or file.url
+            if file.pin:
+                yield f"    {file.pin}"
+            if address:
+                yield f"    {address}"
 
 
 def add(
@@ -99,36 +105,43 @@ def add(
     mirror: Path | None = None,
     names: list[str] | None = None,
 ) -> list[str]:
-    """Find the data sets' files in a folder, verify them and copy them to where the workflow looks.
+    """Find the data sets' files in a folder, verify them and copy them to their place.
 
     Args:
-        source: searched with its subfolders. Files are known by their content, whatever their names.
-        mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
+        source: searched with its subfolders. Files are known by their content, whatever
+            their names.
+        mirror: where they are copied to, laid out as a mirror; results/data/raw/ where
+            absent.
         names: only these data sets.
 
-    Returns one line per file that was found.
+    Returns:
+        A line for each file that was found.
 
     Raises:
-        DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on
-            other bytes or may be one that cannot be read; the others are taken in all the same.
+        DataError: the folder is missing or holds none of the files, or a file that is
+            not found has its name there on other bytes or may be one that cannot be
+            read; the others are taken in all the same.
     """
     if not source.is_dir():
         raise DataError(f"{source} is not a folder")
     sought = _sought(config, mirror, names)
-    paths = sorted(path for path in source.rglob("*") if path.is_file())
+    paths = [path for path in sorted(source.rglob("*")) if path.is_file()]
     pins_of, unread = _identified(paths)
+
     lines = []
     for path, pins in pins_of.items():
-        for target in [target for target, file in sought.items() if file.pin in pins]:
+        targets = [target for target, file in sought.items() if file.pin in pins]
+        for target in targets:
             file = sought.pop(target)
             download.place(file, path, target.parent)
             lines.append(f"{file.name}: {path} -> {target}")
+
     lacking = {file.basename: file for file in sought.values()}
-    others = [
-        f"{path} is not {lacking[path.name].name}, which has {lacking[path.name].pin}"
-        for path in paths
-        if path.name in lacking
-    ]
+    others = []
+    for path in paths:
+        file = lacking.get(path.name)
+        if file:
+            others.append(f"{path} is not {file.name}, which has {file.pin}")
     if others or (unread and sought):
         raise DataError("\n".join(lines + unread + others))
     if not lines:
@@ -142,16 +155,19 @@ def _sought(
     config: Config, mirror: Path | None, names: list[str] | None
 ) -> dict[Path, File]:
     """Give the pinned files of the data sets, by the place that each is copied to."""
-    return {
-        mirror / file.name if mirror else _raw(config, name) / file.basename: file
-        for name, files in _wanted(config, names).items()
-        for file in files
-        if file.pin
-    }
+    sought = {}
+    for name, files in _wanted(config, names).items():
+        for file in files:
+            place = _raw(config, name) / file.basename
+            if mirror:
+                place = mirror / file.name
+            if file.pin:
+                sought[place] = file
+    return sought
 
 
 def _identified(paths: Iterable[Path]) -> tuple[dict[Path, set[str]], list[str]]:
-    """Give what each file's bytes may be known by, and a line for each that cannot be read."""
+    """Give what each file's bytes are known by, and a line for each unreadable one."""
     pins, unread = {}, []
     for path in paths:
         try:
@@ -164,19 +180,22 @@ def _identified(paths: Iterable[Path]) -> tuple[dict[Path, set[str]], list[str]]
 def stats(
     config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None
 ) -> Iterator[str]:
-    """Describe each data set in lines: what to check first, then the counts of its whole graph, which is made in `out`.
+    """Describe each data set in lines: what to check, then the counts of its graph.
+
+    It is the whole graph, which is made in `out`.
 
     Raises:
         ConfigError: a data set's source or options are not valid.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
-    for name in (
-        each for each in _wanted(config, names) if names or not config.not_run(each)
-    ):
+    for name in _wanted(config, names):
+        if not names and config.not_run(name):
+            continue
         graph = Graph.load(make_graph(config, name, out, mirror))
         counted = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
-        yield from (f"  {line}" for line in to_check(graph, counted))
+        for line in to_check(graph, counted):
+            yield f"  {line}"
         for key, value in counted.items():
             if key != "by_group":
                 yield f"  {key:<20}{_shown(value)}"
@@ -185,16 +204,16 @@ def stats(
 def make_graph(
     config: Config, name: str, folder: str | Path, data_mirror: str | None = None
 ) -> Path:
-    """Fetch the raw files of a data set and make its graph, in `folder`/data as the workflow lays it out.
+    """Fetch the raw files of a data set and make its graph.
 
-    `data_mirror` overrides the configuration's.
+    They are put into `folder`/data, as the workflow lays it out. `data_mirror`
+    overrides the configuration's.
     """
     settings, folder = config.datasets[name], Path(folder) / "data"
     raw, path = folder / "raw" / name, folder / "graphs" / f"{name}.npz"
     mirror = data_mirror or config.data_mirror
-    download.acquire(
-        name, datasets.files_of(name, settings), raw, Path(mirror) if mirror else None
-    )
+    files = datasets.files_of(name, settings)
+    download.acquire(name, files, raw, Path(mirror) if mirror else None)
     graph = datasets.prepare(name, settings, raw, config.seed)
     with recording([path]):
         graph.save(path)
@@ -202,7 +221,10 @@ def make_graph(
 
 
 def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
-    """Say in lines what people must check: what columns were taken for, what was left out, and the groups."""
+    """Say in lines what people must check.
+
+    What columns were taken for, what was left out, and the groups.
+    """
     for name, taken in graph.facts.get("columns", {}).items():
         yield f"column {name}: {taken}"
     for key, title in _FACTS.items():
@@ -210,45 +232,40 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: {graph.facts[key]}"
     has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in counted["by_group"].items():
-        share = (
-            f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
-        )
-        label = (
-            f"label 1 for {group['label_1']} of {group['labelled']} ({share}), "
-            if has_labels
-            else ""
-        )
-        yield (
-            f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
-            f"homophily {_shown(group['homophily'])}"
-        )
+        line = f"group {name}: {group['nodes']} nodes, "
+        if has_labels:
+            positive, labelled = group["label_1"], group["labelled"]
+            share = f"{positive / labelled:.4f}" if labelled else "–"
+            line += f"label 1 for {positive} of {labelled} ({share}), "
+        line += f"R_chi {group['r_chi']:.4f}, homophily {_shown(group['homophily'])}"
+        yield line
     for feature, said, auc in telling(graph):
-        yield f"feature {feature} almost says {said} (AUC {auc:.3f}): is it one? See `exclude`"
+        yield (
+            f"feature {feature} almost says {said} (AUC {auc:.3f}): is it one? See "
+            "`exclude`"
+        )
 
 
 def _shown(value: object) -> str:
+    """Write a count, a share or several of them; a dash for none."""
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_shown(each)}" for key, each in value.items()) or "–"
-    return (
-        "–"
-        if value is None
-        else f"{value:.4f}"
-        if isinstance(value, float)
-        else str(value)
-    )
+        parts = [f"{key}: {_shown(each)}" for key, each in value.items()]
+        return ", ".join(parts) or "–"
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)
 
 
 def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:
+    """Give the raw files of the data sets of these names, or of all."""
     for name in names or ():
         if name not in config.datasets:
-            raise DataError(
-                f"{name!r} is not a data set; {nearest(name, config.datasets)}"
-            )
-    return {
-        name: datasets.files_of(name, entry)
-        for name, entry in config.datasets.items()
-        if not names or name in names
-    }
+            advice = nearest(name, config.datasets)
+            raise DataError(f"{name!r} is not a data set; {advice}")
+    wanted = [name for name in config.datasets if not names or name in names]
+    return {name: datasets.files_of(name, config.datasets[name]) for name in wanted}
 
 
 def _raw(config: Config, name: str) -> Path:

@@ -1,7 +1,10 @@
-"""`fairgat explain`: where a finished run's gap comes from, and what fair attention can and cannot do about it."""
+"""`fairgat explain`: where a finished run's gap comes from.
+
+It also says what fair attention can and cannot do about it.
+"""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pandas as pd
 from fairgat import methods
 from fairgat.cli.evaluate import data_of, finished
 from fairgat.config import TASKS
-from fairgat.data.graph import load_npz
+from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
@@ -41,154 +44,187 @@ def run(arguments: argparse.Namespace) -> None:
             f"{directory}: this is a run of {record.task}, which has no account"
         )
     data, graph, split = data_of(directory, record)
-    logits = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
-    tested = (
-        values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive)
+    arrays = load_npz(directory / "predictions.npz")
+    logits = unpack(arrays, record.reported)["logits"]
+    tested = split["test"]
+    group, lines = predictions(
+        logits[tested] > 0,
+        graph.labels[tested],
+        graph.sensitive[tested],
+        graph.group_names,
     )
-    group, lines = predictions(*tested, graph.group_names)
     try:
         method = _trained(directory, record, data, graph, split)
-        accounts = {
-            each.over: each
-            for each in account(method)
-            if (each.layer, each.group) == ("logit", group)
-        }
+        accounts = _of_logits(method, group)
     except NotDefined as error:
         lines.append(f"There is no account of its logits: {error}.")
     else:
-        if (
-            abs(
-                accounts["all"].gap
-                - contrast(graph.sensitive, group) @ logits.astype(float)
+        gap = contrast(graph.sensitive, group) @ logits.astype(float)
+        changed = abs(accounts["all"].gap - gap) > 0.01
+        if changed and type(method).postprocess is Method.postprocess:
+            raise DataError(
+                f"{directory}: its model.npz, run.json and predictions.npz are not of "
+                "one run"
             )
-            > 0.01
-        ):
-            if type(method).postprocess is Method.postprocess:
-                raise DataError(
-                    f"{directory}: its model.npz, run.json and predictions.npz are not of one run"
-                )
+        if changed:
             lines.append(
-                "What follows is of the network's logits, before its method changes them for decisions."
+                "What follows is of the network's logits, before its method changes "
+                "them for decisions."
             )
         lines += attention(accounts, graph.num_groups)
-    print(
-        f"{record.method} on {record.dataset}, cell {record.cell}, split {record.split}"
-    )
-    print("\n".join(f"{place}. {line}" for place, line in enumerate(lines, start=1)))
+
+    cell, number = record.cell, record.split
+    print(f"{record.method} on {record.dataset}, cell {cell}, split {number}")
+    for place, line in enumerate(lines, start=1):
+        print(f"{place}. {line}")
 
 
-def _trained(directory: Path, record: Record, data: Path, graph, split) -> Method:
+def _trained(
+    directory: Path,
+    record: Record,
+    data: Path,
+    graph: Graph,
+    split: Mapping[str, np.ndarray],
+) -> Method:
     """Make the run's method, trained."""
-    model, settings = (
-        directory / "model.npz",
+    model, debiased = directory / "model.npz", data / "debiased"
+    edited = debiased / record.dataset / record.method / f"split-{record.split}.npz"
+    return rebuild(
+        record.module,
         methods.settings(record.module, dict(record.settings)),
+        graph,
+        split,
+        record.trained_by,
+        record.seed,
+        model,
+        load_npz(model),
+        edited if edited.exists() else None,
     )
-    edited = (
-        data / "debiased" / record.dataset / record.method / f"split-{record.split}.npz"
-    )
-    made = (record.module, settings, graph, split, record.trained_by, record.seed)
-    return rebuild(*made, model, load_npz(model), edited if edited.exists() else None)
+
+
+def _of_logits(method: Method, group: int) -> dict[str, Account]:
+    """Account for a group's gap of the logits, by the rows that it is over."""
+    accounts = {}
+    for each in account(method):
+        if each.layer == "logit" and each.group == group:
+            accounts[each.over] = each
+    return accounts
 
 
 def predictions(
     predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, names: list[str]
 ) -> tuple[int, list[str]]:
-    """Choose the group to compare with all others, the one that differs most, and say in two sentences how it does.
+    """Choose the group that differs most from all others, and say how in two sentences.
 
-    The arrays are (n,) of the test nodes, `names` what each group is called.
+    Args:
+        predicted, labels, sensitive: (n,) of the test nodes.
+        names: what each group is called.
     """
-    gaps = {
-        group: float(contrast(sensitive, group) @ predicted)
-        for group in compared(sensitive)
-    }
+    gaps = {}
+    for each in compared(sensitive):
+        gaps[each] = float(contrast(sensitive, each) @ predicted)
     group = max(gaps, key=lambda each: abs(gaps[each]))
+
     two = len(names) == 2
+    mine = f"those with {names[group]}"
     rest = f"those with {names[1 - group]}" if two else "all others"
 
     def rates(values: np.ndarray) -> str:
-        mine, others = (
-            100 * values[(labels >= 0) & side].mean()
-            for side in (sensitive == group, sensitive != group)
-        )
-        return f"{mine:.1f} % of those with {names[group]} and {others:.1f} % of {rest}"
+        labelled = labels >= 0
+        of_mine = 100 * values[labelled & (sensitive == group)].mean()
+        of_rest = 100 * values[labelled & (sensitive != group)].mean()
+        return f"{of_mine:.1f} % of {mine} and {of_rest:.1f} % of {rest}"
 
-    said = f"Test predictions are positive for {rates(predicted)}: a gap of {_points(gaps[group])} points"
-    said += " (ΔSP)" if two else ""
-    true = float(contrast(sensitive, group, labels == 1) @ predicted)
+    said = f"Test predictions are positive for {rates(predicted)}"
+    said += f": a gap of {_points(gaps[group])} points"
+    if two:
+        said += " (ΔSP)"
+    positive = labels == 1
+    true = float(contrast(sensitive, group, positive) @ predicted)
     if np.isfinite(true):
-        said += (
-            f", and among those with label 1 {_points(true)}{' (ΔEO)' if two else ''}"
-        )
+        said += f", and among those with label 1 {_points(true)}"
+        if two:
+            said += " (ΔEO)"
     if not two:
-        largest = gap(
-            positive_rates(counted(predicted, labels == 1, sensitive, len(names)))
-        )
+        counts = counted(predicted, positive, sensitive, len(names))
+        largest = gap(positive_rates(counts))
         said += f". The largest gap between two groups is {_points(largest)} (ΔSP)"
-    of_labels, of_errors = parity_parts(
-        counted(predicted, labels == 1, sensitive == group, 2)
-    )
+
+    counts = counted(predicted, positive, sensitive == group, 2)
+    of_labels, of_errors = parity_parts(counts)
     if np.isnan(of_labels):
-        return group, [
-            f"{said}.",
-            "What labels and errors contribute is not defined: a group has one label only.",
-        ]
-    contributed = (
-        f"Of this gap, {_points(of_labels)} points come from the labels, as {rates(labels)} have label 1, and "
-        f"{_points(of_errors)} from errors that differ between the groups."
-    )
+        contributed = (
+            "What labels and errors contribute is not defined: a group has one label "
+            "only."
+        )
+    else:
+        contributed = (
+            f"Of this gap, {_points(of_labels)} points come from the labels, as "
+            f"{rates(labels)} have label 1, and {_points(of_errors)} from errors that "
+            "differ between the groups."
+        )
     return group, [f"{said}.", contributed]
 
 
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
-    """Say what the logits' accounts, by the rows they are over, show: their parts, and what a share can change."""
+    """Say what the logits' accounts show: their parts, and what a share can change.
+
+    They are by the rows that they are over.
+    """
     whole, positive = accounts["all"], accounts["label 1"]
-    among = (
-        f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
-    )
-    said = f"The groups' mean logits differ by {_sum(whole)}{among} (of the second layer; docs/theory.md)."
+    said = f"The groups' mean logits differ by {_sum(whole)}"
+    if np.isfinite(positive.gap):
+        said += f"; of those with label 1 {_sum(positive)}"
+    said += " (of the second layer; docs/theory.md)."
     if np.isfinite(whole.means):
         said += (
-            f" Over all nodes their shares of positive logits differ by {_points(whole.decided)} points: "
-            f"{_points(whole.base_rates)} by base rates, {_points(whole.means)} by the means among people of a label, "
+            " Over all nodes their shares of positive logits differ by "
+            f"{_points(whole.decided)} points: {_points(whole.base_rates)} by base "
+            f"rates, {_points(whole.means)} by the means among people of a label, "
             f"{_points(whole.remainder)} by other differences among them."
         )
     yield said
     yield f"Fair attention sets mixing only. {_optimum(whole, groups)}"
     if np.isfinite(whole.reach):
         share, least = least_gap(pd.DataFrame([asdict(whole)]))
-        beyond = (
-            ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
-            if share * whole.reach > 1
-            else ""
-        )
+        said = f"The gap would be smallest, {_signed(least)}, at a share of {share:.2f}"
+        if share * whole.reach > 1:
+            said += ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
         yield (
-            f"The gap would be smallest, {_signed(least)}, at a share of {share:.2f}{beyond}: again if nothing else "
-            "changed, though training with another share changes the rest, too."
+            f"{said}: again if nothing else changed, though training with another "
+            "share changes the rest, too."
         )
 
 
 def _optimum(whole: Account, groups: int) -> str:
     """Say how mixing becomes 0, and what gap stays."""
-    stays = f"makes it 0; if nothing else changed, {_signed(whole.gap - whole.mixing)} of the gap would stay."
+    rest = _signed(whole.gap - whole.mixing)
+    stays = f"makes it 0; if nothing else changed, {rest} of the gap would stay."
     if groups > 2:
-        return f"With balanced shares a retention of 0, where everyone has neighbours in every group, {stays}"
+        return (
+            "With balanced shares a retention of 0, where everyone has neighbours in "
+            f"every group, {stays}"
+        )
     if np.isnan(whole.reach):
-        return "Where a node's attention does not sum to 1, no share says what mixing becomes."
-    given = (
-        f" (here they get {(1 - whole.factor) / whole.reach:.2f})"
-        if whole.reach
-        else ""
-    )
+        return (
+            "Where a node's attention does not sum to 1, no share says what mixing "
+            "becomes."
+        )
+    neighbours = "neighbours in the other group"
+    if whole.reach:
+        share = (1 - whole.factor) / whole.reach
+        neighbours += f" (here they get {share:.2f})"
     if whole.reach < 1:
-        return f"No share makes it 0, as too few people have neighbours in the other group{given}."
-    return f"A share of {1 / whole.reach:.2f} on neighbours in the other group{given} {stays}"
+        return f"No share makes it 0, as too few people have {neighbours}."
+    return f"A share of {1 / whole.reach:.2f} on {neighbours} {stays}"
 
 
 def _sum(each: Account) -> str:
-    parts = ", ".join(
-        f"{name.replace('_', ' ')} {_signed(getattr(each, name))}" for name in PARTS
-    )
-    return f"{_signed(each.gap)} = {parts}"
+    parts = []
+    for name in PARTS:
+        size = _signed(getattr(each, name))
+        parts.append(f"{name.replace('_', ' ')} {size}")
+    return f"{_signed(each.gap)} = {', '.join(parts)}"
 
 
 def _points(share: float) -> str:

@@ -1,4 +1,7 @@
-"""The command line: `fairgat train|evaluate|explain|audit|compare|verify|publish|data`."""
+"""The command line: `fairgat train|evaluate|explain|audit|compare|verify|publish|data`.
+
+Each command is a module beside this one, which declares its arguments.
+"""
 
 import argparse
 import importlib
@@ -12,35 +15,44 @@ from fairgat.texts import visible
 COMMANDS = {
     "train": "train one cell on one split",
     "evaluate": "compute a finished run's metrics again from its predictions",
-    "explain": "say in a few lines where a finished run's gap comes from, and what fair attention can do about it",
+    "explain": "say in a few lines where a finished run's gap comes from, and what "
+    "fair attention can do about it",
     "audit": "compare results with the published numbers and claims",
-    "compare": "compare two results folders: another machine's, an earlier run's, the published one",
-    "verify": "check that every file of a run, or of what is published, is as it was written",
-    "publish": "copy a finished run to its folder reference, and render what docs/ quotes of it",
-    "data": "where the raw data files come from, how to supply them by hand, and what a graph counts",
+    "compare": "compare two results folders: another machine's, an earlier run's, the "
+    "published one",
+    "verify": "check that every file of a run, or of what is published, is as it was "
+    "written",
+    "publish": "copy a finished run to its folder reference, and render what docs/ "
+    "quotes of it",
+    "data": "where the raw data files come from, how to supply them by hand, and what "
+    "a graph counts",
 }
+
+_ABOUT, _, _ = __doc__.partition("\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status. Errors for people are printed without a traceback."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="fairgat", description=__doc__.partition("\n")[0]
-    )
+    """Run one command; give the exit status.
+
+    Errors for people are printed without a traceback.
+    """
+    if arguments is None:
+        arguments = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="fairgat", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    chosen = next(
-        (argument for argument in arguments if not argument.startswith("-")), None
-    )
+    words = [each for each in arguments if not each.startswith("-")]
     for name, text in COMMANDS.items():
         command = subparsers.add_parser(name, help=text, allow_abbrev=False)
-        if (
-            name == chosen
-        ):  # imported when it is called: `fairgat train` must not wait for what the audit needs
-            try:
-                importlib.import_module(f"fairgat.cli.{name}").declare(command)
-            except ModuleNotFoundError as error:
-                return _without_extra(error)
+        if name not in words[:1]:
+            continue
+        # Imported where it is called: `fairgat train` must not wait for what the audit
+        # needs.
+        try:
+            module = importlib.import_module(f"fairgat.cli.{name}")
+        except ModuleNotFoundError as error:
+            return _without_extra(error)
+        module.declare(command)
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
         parser.error(f"unknown arguments: {' '.join(rest)}")
@@ -49,7 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
     try:
-        return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
+        status = parsed.run(parsed, rest) if rest else parsed.run(parsed)
+        return status or 0
     except FairGATError as error:
         lines = [visible(line) for line in str(error).split("\n")]
         print(f"fairgat {parsed.command}:", "\n".join(lines), file=sys.stderr)
@@ -65,8 +78,9 @@ def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _without_extra(error: ModuleNotFoundError) -> int:
-    """Say which package is missing: the layers install without those of the workflow."""
-    if (error.name or "").partition(".")[0] == "fairgat":
+    """Say which package is missing: the layer needs fewer than the workflow."""
+    package, _, _ = (error.name or "").partition(".")
+    if package == "fairgat":
         raise error
     advice = '`pip install ".[workflow]"` in the checkout brings it'
     print(f"fairgat: {error.name} is not installed; {advice}", file=sys.stderr)

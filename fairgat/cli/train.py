@@ -1,6 +1,7 @@
 """`fairgat train`: one cell on one split, also a cell that no grid has."""
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,17 @@ from fairgat.training.loop import nothing
 from fairgat.training.progress import log_lines
 from fairgat.training.record import FILES, NAME
 
+_OPTIONS = ("config", "dataset", "method", "out", "quiet", "split")
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `train`, but for the hyperparameters, which `_cell` reads."""
+    """Add the arguments of `train`; `_cell` reads the hyperparameters."""
     parser.description = (
-        "Train one cell on one split. Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
-        "The graph, the split and the run are made again in a separate folder, laid out as the workflow's; only "
-        "files that were downloaded there before are used again. Everything else is set in configuration files."
+        "Train one cell on one split. Every hyperparameter of the method is an option: "
+        "--alpha-chi-max 0.75 --eta 1. The graph, the split and the run are made again "
+        "in a separate folder, laid out as the workflow's; only files that were "
+        "downloaded there before are used again. Everything else is set in "
+        "configuration files."
     )
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--method", required=True)
@@ -53,18 +58,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
-    settings, name, method = (
-        config.load_files(*arguments.config),
-        arguments.dataset,
-        arguments.method,
-    )
+    settings = config.load_files(*arguments.config)
     datasets.check(settings)
-    for option, given, known in (
-        ("--dataset", name, settings.datasets),
-        ("--method", method, settings.methods),
-    ):
-        if given not in known:
-            raise ConfigError(f"{option} {given!r} is unknown; {nearest(given, known)}")
+    name, method = arguments.dataset, arguments.method
+    _check_known("--dataset", name, settings.datasets)
+    _check_known("--method", method, settings.methods)
     task = settings.datasets[name].task
     if task not in settings.methods[method].tasks:
         raise ConfigError(f"{method} does not do {task}, the task of {name}")
@@ -77,10 +75,9 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         )
 
     torch.set_num_threads(settings.training.threads)  # the debiasing's, too
-    job, epochs = (
-        Run(task, name, method, cells.to_path(cell), arguments.split),
-        settings.training.of(task).epochs,
-    )
+    protocol = settings.training.of(task)
+    progress = nothing if arguments.quiet else log_lines(protocol.epochs)
+    job = Run(task, name, method, cells.to_path(cell), arguments.split)
     graph = make_graph(settings, name, arguments.out)
     split, debiased = _inputs(settings, job, graph, arguments.out)
     folder = arguments.out / job.folder
@@ -89,13 +86,13 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
             job,
             module=settings.module(method),
             settings=settings.training_settings(method, name) | cell,
-            training=settings.training.of(task).model_dump(),
+            training=protocol.model_dump(),
             threads=settings.training.threads,
             seed=settings.training_seed(method),
             graph=graph,
             split=split,
             directory=folder,
-            progress=nothing if arguments.quiet else log_lines(epochs),
+            progress=progress,
             debiased=debiased,
             device=settings.training.device,
         )
@@ -106,36 +103,44 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     print(folder)
 
 
+def _check_known(option: str, given: str, known: Collection[str]) -> None:
+    if given not in known:
+        raise ConfigError(f"{option} {given!r} is unknown; {nearest(given, known)}")
+
+
 def _cell(
     settings: Config, dataset: str, method: str, rest: list[str]
 ) -> dict[str, Any]:
-    """Read the hyperparameters, in the spelling of the grid, so that the workflow finds the files."""
+    """Read the hyperparameters, spelled as in the grid.
+
+    So the workflow finds the files.
+    """
     module, grid = settings.module(method), settings.grid(method, dataset)
-    given = _given(method, [*methods.module(module).Settings.model_fields], rest)
-    if missing := {name: values for name, values in grid.items() if name not in given}:
-        wanted = "\n".join(
-            f"  {_flag(name)}   ({', '.join(map(str, values))})"
-            for name, values in missing.items()
-        )
-        raise ConfigError(
-            f"{method} on {dataset} has a grid; say which cell:\n{wanted}"
-        )
-    checked = methods.settings(
-        module, settings.methods[method].settings | given, f"methods.{method}"
-    )
+    names = list(methods.module(module).Settings.model_fields)
+    given = _given(method, names, rest)
+    missing = [name for name in grid if name not in given]
+    if missing:
+        text = f"{method} on {dataset} has a grid; say which cell:"
+        for name in missing:
+            text += f"\n  {_flag(name)}   ({', '.join(map(str, grid[name]))})"
+        raise ConfigError(text)
+
+    fixed = settings.methods[method].settings
+    checked = methods.settings(module, fixed | given, f"methods.{method}")
     cell = {name: getattr(checked, name) for name in given}
-    return next(
-        (candidate for candidate in cells.expand(grid) if candidate == cell), cell
-    )  # 1 and 1.0 are one
+    for candidate in cells.expand(grid):
+        if candidate == cell:  # 1 and 1.0 are one
+            return candidate
+    return cell
 
 
 def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
-    """Read the options for the hyperparameters of these names: each a single value, given once."""
-    if taken := sorted(
-        {"config", "dataset", "method", "out", "quiet", "split"} & set(names)
-    ):
+    """Read the options for hyperparameters: each a single value, given once."""
+    taken = [name for name in sorted(names) if name in _OPTIONS]
+    if taken:
         raise ConfigError(
-            f"{', '.join(taken)} of {method} is an option of `fairgat train`: give it another name"
+            f"{', '.join(taken)} of {method} is an option of `fairgat train`: give it "
+            "another name"
         )
     parser = argparse.ArgumentParser(
         prog=f"fairgat train --method {method}", allow_abbrev=False
@@ -144,13 +149,15 @@ def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
         parser.add_argument(_flag(name), dest=name, action="append", default=[])
     given = {}
     for name, texts in vars(parser.parse_args(rest)).items():
+        if not texts:
+            continue
+        flag = _flag(name)
         if len(texts) > 1:
-            raise ConfigError(f"{_flag(name)} is given twice")
-        if texts:
-            given[name] = config.read_value(texts[0], _flag(name))
-        if isinstance(given.get(name), list | dict):
+            raise ConfigError(f"{flag} is given twice")
+        given[name] = config.read_value(texts[0], flag)
+        if isinstance(given[name], list | dict):
             raise ConfigError(
-                f"{_flag(name)} takes a single value; see `methods` in config.yaml"
+                f"{flag} takes a single value; see `methods` in config.yaml"
             )
     return given
 
@@ -162,19 +169,23 @@ def _flag(name: str) -> str:
 def _inputs(
     settings: Config, job: Run, graph: Path, out: Path
 ) -> tuple[Path, Path | None]:
-    """Make the split and, for a method that needs one, the debiased graph; returns their files."""
-    whole, name, number = Graph.load(graph), job.dataset, f"split-{job.split}.npz"
-    split, like = (
-        out / "data" / "splits" / job.task / name / number,
-        settings.datasets[name].splits_of or name,
-    )
+    """Make the split and, for a method that needs one, the debiased graph.
+
+    Returns:
+        Their files.
+    """
+    name, number = job.dataset, f"split-{job.split}.npz"
+    whole = Graph.load(graph)
+    like = settings.datasets[name].splits_of or name
     parts = splits.make(
         whole, job.task, settings.splits, settings.seed, like, job.split
     )
+    split = out / "data" / "splits" / job.task / name / number
     with recording([split]):
         splits.save(split, parts)
     if not settings.methods[job.method].debiased:
         return split, None
+
     path = out / "data" / "debiased" / name / job.method / number
     chosen = Debias(**settings.training_settings(job.method, name).get("debias", {}))
     seed = splits.seed_of(settings.seed, name, job.split)

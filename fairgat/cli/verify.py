@@ -1,4 +1,4 @@
-"""`fairgat verify`: every file of a run, or of what is published, against its checksum."""
+"""`fairgat verify`: every file of a run, or of a published one, and its checksum."""
 
 import argparse
 from pathlib import Path
@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = checksums.verify(results)
     if not found.whole and not found.problems:
         raise DataError(
-            f"{results} has no checksums: nothing can be verified. Jobs record them since "
-            "version 0.5"
+            f"{results} has no checksums: nothing can be verified. Jobs record them "
+            "since version 0.5"
         )
     for problem in found.problems:
         print(problem)

@@ -173,7 +173,7 @@ class Plan:
 
     @property
     def judges_scores(self) -> bool:
-        """Say whether `judge_from` has scores, and not the predictions of all its runs."""
+        """Say whether `judge_from` has scores, and lacks predictions of some runs."""
         if not self.config.judge_from:
             return False
         for task in TASKS:
