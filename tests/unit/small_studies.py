@@ -7,21 +7,24 @@ from fairgat.config import shown
 
 
 def content(datasets, methods, **study):
-    """A configuration: each data set's task, the methods beside GAT, and further keys of the study."""
-    methods = {"gat": {}} | methods
-    rows = [
-        {"method": m, "of": "gat", "title": m, "changes": "Another method."}
-        for m in methods
-        if m != "gat"
-    ]
+    """A configuration with a study.
+
+    Args:
+        datasets: each data set's task.
+        methods: those beside GAT.
+        study: further keys of the study.
+    """
+    sets, entries, rows = {}, {"gat": {"tasks": [NODE]}}, []
+    for name, task in datasets.items():
+        sets[name] = {"task": task, "title": name.capitalize()}
+    for name, entry in methods.items():
+        entries[name] = {"tasks": [NODE], **entry}
+        if name != "gat":
+            row = {"title": name, "changes": "Another method."}
+            rows.append({"method": name, "of": "gat", **row})
     return {
-        "datasets": {
-            name: {"task": task, "title": name.capitalize()}
-            for name, task in datasets.items()
-        },
-        "methods": {
-            name: {"tasks": [NODE], **entry} for name, entry in methods.items()
-        },
+        "datasets": sets,
+        "methods": entries,
         "study": {"name": "mine", "title": "Mine", "rows": rows, **study},
     }
 

@@ -9,10 +9,8 @@ import pytest
 from fairgat import paper
 from fairgat.config import load_files
 
-SOURCE = Path(
-    os.environ.get("FAIRGAT_PAPER")
-    or Path(__file__).resolve().parents[4] / "shared" / "paper" / "fairgat.tex"
-)
+_BESIDE = Path(__file__).resolve().parents[4] / "shared" / "paper" / "fairgat.tex"
+SOURCE = Path(os.environ.get("FAIRGAT_PAPER") or _BESIDE)
 METHODS = {
     "GAT": "gat",
     "FairGNN": "fairgnn",
@@ -50,11 +48,17 @@ def tex():
 
 
 def body(tex, label):
-    """The rows of the table with this label: text between the rules, split at `\\\\`."""
+    """The rows of the table with this label, split at `\\\\`."""
     for table in re.findall(r"\\begin\{table\*?\}.*?\\end\{table\*?\}", tex, re.S):
         if f"\\label{{{label}}}" in table:
-            return table.split(r"\begin{tabular}")[1].split(r"\\")
+            _, _, rows = table.partition(r"\begin{tabular}")
+            return rows.split(r"\\")
     raise AssertionError(f"no table {label} in the paper")
+
+
+def numbers(row):
+    """The numbers of a row that stand alone between dollars."""
+    return [float(number) for number in re.findall(r"\$([\d.]+)\s*\$", row)]
 
 
 def parse_results(tex, label, metrics):
@@ -62,12 +66,12 @@ def parse_results(tex, label, metrics):
     for row in body(tex, label):
         for name in re.findall(DATASETS, row):
             dataset = name.lower()
-        numbers = MEAN_STD.findall(row)
-        if not numbers:
+        results = MEAN_STD.findall(row)
+        if not results:
             continue
-        assert len(numbers) == len(metrics), row
-        (method,) = [key for name, key in METHODS.items() if f"{{{name}}}" in row]
-        for metric, (bold, mean, std) in zip(metrics, numbers, strict=True):
+        assert len(results) == len(metrics), row
+        (method,) = [METHODS[name] for name in METHODS if f"{{{name}}}" in row]
+        for metric, (bold, mean, std) in zip(metrics, results, strict=True):
             found[dataset, method, metric] = (float(mean), float(std), bool(bold))
     return found
 
@@ -83,25 +87,23 @@ def parse_results(tex, label, metrics):
 def test_results(tex, table, label, metrics, count):
     theirs = parse_results(tex, label, metrics)
     assert len(theirs) == count
-    ours = paper.results()[paper.results()["table"] == table].set_index(
-        ["dataset", "method", "metric"]
-    )
-    assert {
-        key: (row["mean"], row["std"], row["bold"]) for key, row in ours.iterrows()
-    } == theirs
+    results = paper.results()
+    ours = results[results["table"] == table]
+    ours = ours.set_index(["dataset", "method", "metric"])[["mean", "std", "bold"]]
+    rows = ours.itertuples(index=False, name=None)
+    assert dict(zip(ours.index, rows, strict=True)) == theirs
 
 
 def test_runtime(tex):
     theirs = {dataset: {} for dataset in ("pokec-z", "pokec-n", "recidivism")}
     for row in body(tex, "table:runtime"):
-        seconds = re.findall(r"\$([\d.]+)\$", row)
-        for method in (
-            method
-            for name, method in METHODS.items()
-            if f"{{{name}}}" in row and seconds
-        ):
-            for dataset, value in zip(theirs, seconds, strict=True):
-                theirs[dataset][method] = float(value)
+        seconds = numbers(row)
+        methods = [METHODS[name] for name in METHODS if f"{{{name}}}" in row]
+        if not seconds or not methods:
+            continue
+        (method,) = methods
+        for dataset, value in zip(theirs, seconds, strict=True):
+            theirs[dataset][method] = value
     assert paper.load()["runtime"] == theirs
 
 
@@ -115,51 +117,40 @@ def test_runtime(tex):
 def test_statistics(tex, label, quantities):
     theirs = {}
     for row in body(tex, label):
-        match = re.search(DATASETS, row)
-        numbers = [int(number) for number in re.findall(r"\$(\d+)\$", row)]
-        if match and numbers:
-            theirs[match[0].lower()] = dict(zip(quantities, numbers, strict=True))
+        match, counts = re.search(DATASETS, row), numbers(row)
+        if match and counts:
+            theirs[match[0].lower()] = dict(zip(quantities, counts, strict=True))
     assert len(theirs) == 3
-    assert {
-        dataset: paper.load()["statistics"][dataset] for dataset in theirs
-    } == theirs
+    ours = paper.load()["statistics"]
+    assert {dataset: ours[dataset] for dataset in theirs} == theirs
 
 
 def test_fairgat_hyperparameters(tex):
-    rows = body(tex, "table:method_params")
-    datasets = [name.lower() for name in re.findall(DATASETS, rows[0])]
-    alpha, eta = (
-        [float(value) for value in re.findall(r"\$([\d.]+)\s*\$", row)]
-        for row in rows[1:3]
-    )
-    expected = {
-        dataset: {"alpha_chi_max": a, "eta": e}
-        for dataset, a, e in zip(datasets, alpha, eta, strict=True)
-    }
+    header, of_alpha, of_eta, *_ = body(tex, "table:method_params")
+    names = re.findall(DATASETS, header)
+    expected = {}
+    for name, alpha, eta in zip(names, numbers(of_alpha), numbers(of_eta), strict=True):
+        expected[name.lower()] = {"alpha_chi_max": alpha, "eta": eta}
     assert paper.load()["hyperparameters"]["fairgat"]["chosen"] == expected
 
 
 def test_means_are_fractions_and_take_the_comparison_table():
-    means = paper.means("node_classification").set_index(
-        ["dataset", "method", "metric"]
-    )
-    assert [*means.loc["pokec-n", "fairgat", "accuracy"]] == [0.6781, 0.0109]
-    assert [*means.loc["pokec-n", "fairgat-steps-23", "statistical_parity"]] == [
-        0.0157,
-        0.0112,
-    ]
+    means = paper.means("node_classification")
+    means = means.set_index(["dataset", "method", "metric"])
+    accuracy = means.loc["pokec-n", "fairgat", "accuracy"]
+    assert accuracy.tolist() == [0.6781, 0.0109]
+    parity = means.loc["pokec-n", "fairgat-steps-23", "statistical_parity"]
+    assert parity.tolist() == [0.0157, 0.0112]
     assert len(means) == 45 + 27
     assert len(paper.means("link_prediction")) == 42
 
 
 def test_config_holds_the_papers_grids_and_cells():
     config = load_files(Path(__file__).resolve().parents[3] / "config.yaml")
-    compared = set(paper.load()["hyperparameters"]) & set(config.methods)
+    hyperparameters = paper.load()["hyperparameters"]
+    compared = set(hyperparameters).intersection(config.methods)
     assert "fairgat" in compared
     for method in compared:
-        entry, published = (
-            config.methods[method],
-            paper.load()["hyperparameters"][method],
-        )
+        entry, published = config.methods[method], hyperparameters[method]
         assert entry.grid == published["grid"], method
         assert entry.published == published["chosen"], method

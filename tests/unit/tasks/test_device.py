@@ -1,4 +1,4 @@
-"""The device of a job, by PyTorch's `meta`, which has no memory: what is made where a GPU would be."""
+"""The device of a job, by PyTorch's `meta`, which has no memory, in place of a GPU."""
 
 import pytest
 import torch
@@ -44,16 +44,12 @@ def test_a_clock_waits_for_a_gpu_alone(monkeypatch):
 
 def test_a_tasks_tensors_and_the_network_are_on_the_device():
     task = make("gat", small_graph()).task
+    split = {"train": range(10), "validation": range(10, 20)}
     with torch.device("meta"):
-        there = type(task)(
-            small_graph(),
-            {"train": range(10), "validation": range(10, 20)},
-            task.training,
-        )
+        there = type(task)(small_graph(), split, task.training)
         tensors = [there.features, there.sensitive, there.edge_index]
         network = there.network(torch.nn.Linear)
-    assert {each.device.type for each in (*tensors, *network.parameters())} == {"meta"}
-    assert (
-        task.features.device.type == "cpu"
-        and task.features.data_ptr() == task.graph.features.ctypes.data
-    )
+    for each in (*tensors, *network.parameters()):
+        assert each.device.type == "meta"
+    assert task.features.device.type == "cpu"
+    assert task.features.data_ptr() == task.graph.features.ctypes.data

@@ -1,4 +1,4 @@
-"""What is learned: the losses by their definitions, the non-edges that are drawn, and the order of predictions."""
+"""What is learned: losses by definition, non-edges that are drawn, predictions."""
 
 import pytest
 import torch
@@ -15,20 +15,24 @@ def graph():
     return small_graph(nodes=90, edges=400)
 
 
+def part(graph, name):
+    """The nodes of a part of the split that `make` makes."""
+    return splits.make(graph, "node_classification", Splits(), 0, "test", 0)[name]
+
+
 def test_the_losses(graph):
     z = torch.randn(90, 6)
-    edges, non_edges = (
-        torch.tensor([[0, 1, 2], [3, 4, 5]]),
-        torch.tensor([[0, 7], [8, 9]]),
-    )
+    edges = torch.tensor([[0, 1, 2], [3, 4, 5]])
+    non_edges = torch.tensor([[0, 7], [8, 9]])
     logits = torch.cat([(z[u] * z[v]).sum(1) for u, v in (edges, non_edges)])
-    torch.testing.assert_close(
-        link_loss(z, edges, non_edges), bce(logits, torch.tensor([1.0, 1, 1, 0, 0]))
-    )
+    expected = bce(logits, torch.tensor([1.0, 1, 1, 0, 0]))
+    torch.testing.assert_close(link_loss(z, edges, non_edges), expected)
+
     task, output = make("gat", graph).task, torch.randn(90)
-    nodes = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["train"]
+    nodes = part(graph, "train")
     labels = torch.from_numpy(graph.labels[nodes]).float()
-    torch.testing.assert_close(task.loss(output), bce(output[task.rank[nodes]], labels))
+    expected = bce(output[task.rank[nodes]], labels)
+    torch.testing.assert_close(task.loss(output), expected)
 
 
 def test_predictions_are_in_the_data_sets_own_order(graph):
@@ -36,27 +40,24 @@ def test_predictions_are_in_the_data_sets_own_order(graph):
     result = fit(method)
     output = result.kept[""].output
     logits = method.task.predictions(output)["logits"]
-    test = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["test"]
-    accuracy = ((logits[test] > 0) == graph.labels[test]).mean()
-    assert accuracy == judged(method, graph, output)["test"]["accuracy"]
+    test = part(graph, "test")
+    positive = logits[test] > 0
+    accuracy = (positive == graph.labels[test]).mean()
+    assert judged(method, graph, output)["test"]["accuracy"] == accuracy
 
 
 def test_a_logit_of_zero_predicts_label_0(graph):
-    validated = splits.make(graph, "node_classification", Splits(), 0, "test", 0)[
-        "validation"
-    ]
-    accuracy = make("gat", graph).task.validate(torch.zeros(90))["accuracy"]
-    assert accuracy == (graph.labels[validated] == 0).mean()
+    labels = graph.labels[part(graph, "validation")]
+    scores = make("gat", graph).task.validate(torch.zeros(90))
+    assert scores["accuracy"] == (labels == 0).mean()
 
 
 def test_sampled_non_edges(graph):
     task = make("gat", graph, LINK).task
-    known = set(map(tuple, task.graph.edge_index.T.tolist()))
+    known = set(zip(*task.graph.edge_index.tolist(), strict=True))
     drawn = [task.sample_non_edges() for _ in range(3)]
-    for pairs in drawn:
-        assert pairs.shape[1] == task.graph.num_edges // 2
-        assert (
-            not known & set(map(tuple, pairs.T.tolist()))
-            and (pairs[0] != pairs[1]).all()
-        )
+    for source, target in drawn:
+        assert len(source) == task.graph.num_edges // 2
+        assert known.isdisjoint(zip(source.tolist(), target.tolist(), strict=True))
+        assert (source != target).all()
     assert not torch.equal(drawn[0], drawn[1])
