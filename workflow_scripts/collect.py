@@ -9,7 +9,7 @@ with logged(snakemake):
     from fairgat.files import write_json
     from fairgat.measures import adopt
     from fairgat.plan import Run
-    from fairgat.scores import runs, selection
+    from fairgat.scores import judging, selection
     from fairgat.scores.asked import Asked
     from fairgat.training.record import digests
 
@@ -26,8 +26,8 @@ with logged(snakemake):
         run = Run(wildcards.task, wildcards.dataset, wildcards.method, cell, split)
         settings = params.settings | cells.from_path(cell)
         asked = Asked(run, params.module, settings, params.training, params.seed)
-        judged.append(runs.judged(path, *parts[split], asked.check))
-    frame = runs.table(judged)
+        judged.append(judging.judged(path, *parts[split], asked.check))
+    frame = judging.table(judged)
     frames.write(snakemake.output.runs, frame)
     chosen = selection.select(
         frame,
@@ -37,5 +37,5 @@ with logged(snakemake):
         params.tolerance,
         params.published,
     )
-    trained_at = runs.trained_at(each.run for each in judged)
+    trained_at = judging.trained_at(each.run for each in judged)
     write_json(snakemake.output.selection, chosen | {"trained_at": trained_at})

@@ -10,7 +10,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.data.splits import HELD_OUT
 from fairgat.errors import DataError, FairGATError
-from fairgat.scores.runs import judged
+from fairgat.scores.judging import judged
 from fairgat.training.record import NAME, Record, digests
 
 

@@ -377,6 +377,8 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> st
             what = f"unknown key; {nearest(str(key), _fields(model, above))}"
         case "missing":
             what = "this key is missing"
+        case "value_error" if not parts:  # its text says where
+            return str(context["error"])
         case "value_error":
             what = str(context["error"])
         case "string_pattern_mismatch" if context["pattern"] == NAME:

@@ -8,8 +8,8 @@ from pathlib import Path
 from fairgat import frames, measures, paper
 from fairgat.files import write_json
 from fairgat.plan import Run
-from fairgat.scores import runs, selection, summary
-from fairgat.scores.runs import Judged
+from fairgat.scores import judging, runs, selection, summary
+from fairgat.scores.judging import Judged
 from fairgat.training.record import Record
 
 NODE = "node_classification"
@@ -78,12 +78,12 @@ def finish(plan, contents):
         for dataset, method in plan.pairs(task):
             judged = [found[run] for run in plan.runs(task, dataset, method)]
             frame, folder = (
-                runs.table(judged),
+                judging.table(judged),
                 plan.path(f"runs/{task}/{dataset}/{method}"),
             )
             chosen = selection.select(frame, task, "validation", "fair", 0.01, None)
             frames.write(f"{folder}/runs.csv", frame)
-            trained_at = runs.trained_at(each.run for each in judged)
+            trained_at = judging.trained_at(each.run for each in judged)
             write_json(f"{folder}/selection.json", chosen | {"trained_at": trained_at})
         shards = runs.read(*plan.shards(task))
         averages = summary.cells(shards, 1)

@@ -10,7 +10,7 @@ import pytest
 from fairgat.cli import main as cli
 from fairgat.cli.evaluate import data_of
 from fairgat.files import read_json
-from fairgat.scores import runs
+from fairgat.scores import judging, runs
 from fairgat.training.record import Record
 
 
@@ -38,7 +38,7 @@ def scores(path):
     """The test scores of a run."""
     record = Record.read(path)
     _, graph, split = data_of(path.parent, record)
-    return runs.judged(path, graph, split, record.inputs).scores[""]["test"]
+    return judging.judged(path, graph, split, record.inputs).scores[""]["test"]
 
 
 def numbers(text):

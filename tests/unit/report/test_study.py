@@ -14,7 +14,7 @@ from fairgat import config
 from fairgat.config import shown, study_rows
 from fairgat.report import forest, percent, study, study_table, style
 from fairgat.report.render import render
-from fairgat.scores import runs, selection
+from fairgat.scores import judging, selection
 
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAY = config.load_files(
@@ -64,7 +64,7 @@ def compared(contents, settings=SETTINGS):
     """What the study makes of these judged runs."""
     contents = list(contents)
     tasks = {content.run.dataset: content.run.task for content in contents}
-    scored = runs.table(contents)
+    scored = judging.table(contents)
     chosen = [
         selection.select(shard, tasks[dataset], "validation", "fair", 0.01, None)
         for (dataset, _), shard in scored.groupby(["dataset", "method"], sort=False)
@@ -117,7 +117,7 @@ def test_the_scores_behind_the_differences():
         ]
         for k in range(3)
     ]
-    scored = runs.table(made)
+    scored = judging.table(made)
     behind = study.scores(given, scored, compared(made, given))
     assert (
         list(behind) == study.SCORES and not behind.duplicated(study.SCORES[:-1]).any()
@@ -407,7 +407,7 @@ def test_what_is_counted_in_the_graphs_is_published_row_by_row():
 
 
 def test_other_peoples_groups_have_every_measure():
-    scored = runs.table(
+    scored = judging.table(
         [metrics("cora", "gat", "default", 0, scores(LINK, 0.8, 0.1), task=LINK)]
     )
     rows = study.every_measure(SETTINGS, scored)

@@ -9,7 +9,7 @@ from fairgat.config import NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError
-from fairgat.scores import runs
+from fairgat.scores import judging
 from fairgat.scores.regrouped import regrouped
 from fairgat.training.record import digests
 
@@ -23,11 +23,11 @@ def trained(tmp_path):
     run_job(tmp_path, "gat", graph=race, protocol=NodeTraining(epochs=60, hidden=6))
     files = tmp_path / "graph.npz", tmp_path / "split-0.npz"
     run = (tmp_path / "gat/run.json", race, splits.load(files[1]))
-    shard = runs.table([runs.judged(*run, digests(*files))])
+    shard = judging.table([judging.judged(*run, digests(*files))])
     with pytest.raises(
         DataError, match="gat does not fit its split, which was made anew since"
     ):
-        runs.judged(*run, digests(files[0], files[0]))
+        judging.judged(*run, digests(files[0], files[0]))
 
     def measure(other):
         (tmp_path / "other").mkdir()

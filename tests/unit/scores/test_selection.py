@@ -3,7 +3,7 @@ import math
 import pytest
 from small_results import LINK, NODE, metrics, scores
 
-from fairgat.scores import runs, selection
+from fairgat.scores import judging, selection
 
 
 def select(cells, rule="fair", tolerance=0.01, published=None, task=NODE):
@@ -15,7 +15,7 @@ def select(cells, rule="fair", tolerance=0.01, published=None, task=NODE):
         for cell, splits in cells.items()
         for split, entry in enumerate(splits)
     ]
-    found = runs.table(contents)
+    found = judging.table(contents)
     return selection.select(found, task, "validation", rule, tolerance, published)
 
 
@@ -80,7 +80,7 @@ def test_test_scores_are_never_looked_at():
         ),
     ]
     chosen = selection.select(
-        runs.table(contents), NODE, "validation", "fair", 0.5, None
+        judging.table(contents), NODE, "validation", "fair", 0.5, None
     )
     assert chosen["winners"]["fair"]["cell"] == "x~1"
 

@@ -9,7 +9,7 @@ from small_results import LINK, NODE, metrics, scores
 
 from fairgat import frames
 from fairgat.errors import DataError
-from fairgat.scores import compare, runs, selection, summary
+from fairgat.scores import compare, judging, runs, selection, summary
 from fairgat.training.record import Record
 
 TEST = [0.90, 0.92, 0.1 + 0.2 + 0.67]  # the last has no short decimal form
@@ -30,7 +30,7 @@ def found():
     contents += [
         metrics("d", "m", "x~3", 2, None, failure='it said "no, never"\nand diverged')
     ]
-    return runs.table(contents)
+    return judging.table(contents)
 
 
 def winners(found, ddof=1, published=(), task=NODE):
@@ -63,7 +63,7 @@ def test_a_shard_has_every_score_and_every_failure(found):
 def test_other_rules_for_the_epoch_have_what_the_tables_show_alone():
     all_of_it = scores(NODE, 0.9, 0.1) | {"f1": 0.5}
     other = {"qian": {"validation": all_of_it, "test": all_of_it}}
-    rows = runs.table([metrics("d", "m", "x~1", 0, all_of_it, protocols=other)])
+    rows = judging.table([metrics("d", "m", "x~1", 0, all_of_it, protocols=other)])
     assert "f1" in set(rows.query("protocol == ''")["metric"])
     under = rows.query("protocol == 'qian' and part == 'test'")
     assert set(under["metric"]) == {
@@ -119,7 +119,7 @@ def test_a_mean_says_over_how_many_splits_it_is(tmp_path):
         metrics("d", "m", "x~1", k, scores(NODE, 0.9, gap))
         for k, gap in enumerate(gaps)
     ]
-    shard = runs.table(contents)
+    shard = judging.table(contents)
     frames.write(tmp_path / "runs.csv", shard)
     assert (
         ",equal_opportunity,," in (tmp_path / "runs.csv").read_text()
@@ -164,7 +164,7 @@ def test_protocols_share_the_cells_and_differ_in_the_scores():
                     "cora", "m", cell, k, ours, task=LINK, protocols={"fairdrop": other}
                 )
             )
-    table = winners(runs.table(contents), task=LINK).query("rule == 'accuracy'")
+    table = winners(judging.table(contents), task=LINK).query("rule == 'accuracy'")
     assert set(table["cell"]) == {"x~1"}
     assert value(table, protocol="validation", metric="accuracy") == pytest.approx(0.9)
     assert value(table, protocol="fairdrop", metric="accuracy") == pytest.approx(0.905)
@@ -217,7 +217,7 @@ def shard(tmp_path):
     ]
     contents[1] = metrics("d", "m", "x~1", 1, None, failure="diverged")
     path = tmp_path / "runs.csv"
-    frames.write(path, runs.table(contents))
+    frames.write(path, judging.table(contents))
     return path
 
 
