@@ -1,5 +1,6 @@
 """What every job of the workflow does: what it says goes to its log, which Snakemake
-shows where a job fails; the checksums of its files are recorded."""
+shows where a job fails; the checksums of its files are recorded.
+"""
 
 import contextlib
 import errno

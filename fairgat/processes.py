@@ -79,13 +79,14 @@ def kill_jobs_at_second_interrupt() -> None:
     def interrupted(number: int, frame: FrameType | None) -> None:
         nonlocal interrupts
         interrupts += 1
+        if interrupts > 1:
+            _kill_children()
+        if interrupts == 2:
+            return  # Snakemake is ending already
         if interrupts == 1:
             # Not by print(), which Ctrl-C may have interrupted.
             os.write(2, b"Ending the jobs. Ctrl-C again kills them.\n")
-        else:
-            _kill_children()
-        if interrupts != 2:
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupted)
 

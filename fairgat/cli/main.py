@@ -41,18 +41,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="fairgat", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    words = [each for each in arguments if not each.startswith("-")]
+    parsers = {}
     for name, text in COMMANDS.items():
-        command = subparsers.add_parser(name, help=text, allow_abbrev=False)
-        if name not in words[:1]:
-            continue
-        # Imported where it is called: `fairgat train` must not wait for what the audit
-        # needs.
+        parsers[name] = subparsers.add_parser(name, help=text, allow_abbrev=False)
+
+    # Only the command that is called is imported: `fairgat train` must not wait for
+    # what the audit needs.
+    words = [each for each in arguments if not each.startswith("-")]
+    if words and words[0] in COMMANDS:
+        called = words[0]
         try:
-            module = importlib.import_module(f"fairgat.cli.{name}")
+            module = importlib.import_module(f"fairgat.cli.{called}")
         except ModuleNotFoundError as error:
             return _without_extra(error)
-        module.declare(command)
+        module.declare(parsers[called])
+
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
         parser.error(f"unknown arguments: {' '.join(rest)}")

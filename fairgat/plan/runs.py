@@ -291,11 +291,9 @@ class Plan:
         return [self.path(f"{kind}/{dataset}/{method}.csv")]
 
     def shards(self, task: Task) -> list[str]:
-        """List the scores of every method on every data set."""
-        return [
-            self.path(f"runs/{task}/{dataset}/{method}/runs.csv")
-            for dataset, method in self.pairs(task)
-        ]
+        """List the files of scores, one for each data set and method."""
+        folders = ["/".join(pair) for pair in self.pairs(task)]
+        return [self.path(f"runs/{task}/{folder}/runs.csv") for folder in folders]
 
     def selection(self, task: Task, dataset: str, method: str) -> str:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")

@@ -179,13 +179,13 @@ def parts(
         values: (N,) c.
         groups, labels: (N,) those of each source; labels count from -1, the unlabelled.
     """
-    cells = groups * (labels.max() + 2) + labels + 1
+    group_and_label = groups * (labels.max() + 2) + labels + 1  # one number for both
     of_group = _means(values, groups)
-    of_cell = _means(values, cells)
+    of_both = _means(values, group_and_label)
 
     mixing = net @ of_group
-    label_selection = net @ (of_cell - of_group)
-    rest = net @ (values - of_cell)
+    label_selection = net @ (of_both - of_group)
+    rest = net @ (values - of_both)
     return np.stack([mixing, label_selection, rest])
 
 

@@ -57,7 +57,8 @@ def theorem(
 
     Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0.
     The other terms are those of `LayerTerms`. As d, `dimension`, the paper prints N,
-    the number of nodes; its proof gives F, that of features."""
+    the number of nodes; its proof gives F, that of features.
+    """
     slope = lipschitz * sigma_max * factor
     offset = lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z)
     return Bound(slope, offset)
@@ -69,7 +70,8 @@ class LayerTerms:
 
     Norms are Euclidean, in units of the representations; shares, factors and constants
     have no unit. Terms that only attention has are None for a linear layer, and those
-    of the theorem as printed, which is for two groups, for more."""
+    of the theorem as printed, which is for two groups, for more.
+    """
 
     layer: str
     """Name of the layer."""
@@ -213,7 +215,8 @@ def _slope(effective: np.ndarray, sigma_effective: float, between: "_Between") -
     """What the corrected bound makes of the input's disparity.
 
     With more than two groups, heads differ in how the groups' means enter their rows,
-    and not only in how much: each head counts with a norm of its own."""
+    and not only in how much: each head counts with a norm of its own.
+    """
     if len(between.r_chi) == 2:
         return sigma_effective * max(between.taus)
     heads = np.split(effective, len(between.taus))

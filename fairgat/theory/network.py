@@ -106,7 +106,8 @@ def measure_every(epochs: int) -> Observer:
     """Make an observer for the training loop: every layer's terms, every n-th epoch.
 
     They are called `conv1_delta_out` and so on. Where the bounds are not defined for
-    the model, or its data, it says so once and adds nothing."""
+    the model, or its data, it says so once and adds nothing.
+    """
     defined = True
 
     def observe(epoch: int, method: Method) -> dict[str, float]:
