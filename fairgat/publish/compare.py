@@ -81,21 +81,19 @@ def _scores(folder: Path) -> pd.DataFrame:
 def table(compared: Compared, a: Path, b: Path, most: int | None = None) -> Table:
     """Show what differs, at most so many scores, below a sentence that counts."""
     runs, differing = compared.runs, compared.differing
-    text = f"{runs['both']} runs (a cell on a split) are in both, {runs['left_only']} "
+    text = f"{runs['both']} runs (a cell on a split) are in both, "
+    text += f"{runs['left_only']} in A only, {runs['right_only']} in B only. "
     text += (
-        f"in A only, {runs['right_only']} in B only. Of the {compared.scores} scores "
+        f"Of the {compared.scores} scores of those in both, {len(differing)} differ."
     )
-    text += f"of those in both, {len(differing)} differ."
     if compared.unknown:
         unknown = ", ".join(compared.unknown)
         text += f" Not compared, as only one of them knows it: {unknown}."
 
-    rows = []
     shown = differing.head(most)
-    shown = shown.assign(
-        cell=shown["cell"].map(in_words), split="split " + shown["split"].astype(str)
-    )
-    for score in shown.itertuples(index=False):
+    cells, splits = shown["cell"].map(in_words), shown["split"].map("split {}".format)
+    rows = []
+    for score in shown.assign(cell=cells, split=splits).itertuples(index=False):
         *keys, first, second = score
         name = ", ".join(str(key) for key in keys if key != "")
         rows.append(row(name, _number(first), _number(second)))
