@@ -8,8 +8,8 @@ import triton
 import triton.language as tl
 
 from fairgat.nn import operators
+from fairgat.nn.columns import ROUNDING, SUMMED, SUMMED_VARIED
 from fairgat.nn.gpu import _number
-from fairgat.nn.normalise import ROUNDING, SUMMED, SUMMED_VARIED
 
 PARTS = 128
 ROWS, COLUMNS = 32, 32  # that a program reads at a time

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from fairgat.nn.batch import Batch
 from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.normalise import spectrally_normalised, standardise
@@ -47,22 +48,32 @@ class NodeClassifier(nn.Module):
     def embed(
         self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
     ) -> Tensor:
-        """(N, hidden) representations after the second attention layer."""
+        """(N, hidden) representations after the second attention layer.
+
+        Arguments and options are those of the layers' `forward`.
+        """
         h = self.conv1(x, graph, *arguments, **options).relu()
         return self.conv2(h, graph, *arguments, **options).relu()
 
-    def classify(self, h: Tensor) -> Tensor:
-        """(N,) logits of representations (N, hidden)."""
+    def classify(
+        self, h: Tensor, batch: Tensor | None = None, batch_size: int | None = None
+    ) -> Tensor:
+        """(N,) logits of representations (N, hidden).
+
+        With `batch`, as for `FairGATConv.forward`, S3 takes each graph's own deviations.
+        """
         z = self.linear(h).squeeze(1)
-        return (
-            z if self.eta is None else standardise(z, self.eta, self.center)
-        ) + self.bias
+        if self.eta is not None:
+            graphs = Batch.of(batch, batch_size, h)
+            z = standardise(z, self.eta, self.center, graphs)
+        return z + self.bias
 
     def forward(
         self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
     ) -> Tensor:
-        """(N,) logits of features x (N, F) on a graph."""
-        return self.classify(self.embed(x, graph, *arguments, **options))
+        """(N,) logits of features x (N, F) on a graph; as `embed` and `classify`."""
+        h = self.embed(x, graph, *arguments, **options)
+        return self.classify(h, options.get("batch"), options.get("batch_size"))
 
 
 class SpectralLinear(nn.Linear):
@@ -74,9 +85,10 @@ class SpectralLinear(nn.Linear):
 
 
 class LinkEncoder(nn.Module):
-    """Two attention layers, ReLU between them; a link's logit is the dot product of its ends (FairDrop's notebook).
+    """Two attention layers, ReLU between them; a link's logit is its ends' dot product.
 
-    `layer`, `in_channels` and `hidden` are those of `NodeClassifier`.
+    So FairDrop's notebook has it. `layer`, `in_channels` and `hidden` are those of
+    `NodeClassifier`.
     """
 
     def __init__(self, layer: Layer, in_channels: int, hidden: int) -> None:
@@ -98,7 +110,6 @@ class LinkEncoder(nn.Module):
         Raises:
             IndexError: edges name a node outside 0 .. N-1.
         """
-        source, target = nn.functional.embedding(
-            edges, z
-        )  # whose gradient is faster than z[edges]'s
+        # Its gradient is faster than that of z[edges].
+        source, target = nn.functional.embedding(edges, z)
         return torch.linalg.vecdot(source, target)
