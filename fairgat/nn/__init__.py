@@ -1,9 +1,9 @@
 """Attention layers and the networks built of them.
 
 In come features (N, F) and edges (2, E), out come features. Begin with `attention.py`,
-which opens with the equations; `kernels.py` and, for a GPU, `gpu.py` have them as loops,
-`conv.py` and `fair.py` the layers, and `normalise.py` FairGAT's steps 2 and 3, whose
-numbers `columns.py` finds (on a GPU, `gpu_normalise.py`).
+which opens with the equations; `kernels.py` and, for a GPU, `gpu.py` have them as
+loops, `conv.py` and `fair.py` the layers, and `normalise.py` FairGAT's steps 2 and 3,
+whose numbers `columns.py` finds (on a GPU, `gpu_normalise.py`).
 """
 
 import importlib.util

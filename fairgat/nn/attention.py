@@ -2,17 +2,20 @@ r"""Attention over a CSR graph whose rows are cut into segments, with a softmax 
 
 .. math::
     e_{ij} = \operatorname{LeakyReLU}(s_j + t_i + u_{ij}), \qquad
-    \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
+    \alpha_{ij} = m_i^{seg(j)}
+    \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
-with u = 0 where edges have no features. GAT has one segment of mass 1 in each row. FairGAT has two: a row with both
-kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest, and a row with one kind gives that
-kind all. With shares for K groups there are up to K segments, whose masses are computed once per graph
+with u = 0 where edges have no features. GAT has one segment of mass 1 in each row.
+FairGAT has two: a row with both kinds of edges gives its inter-edges the mass alpha_chi
+and its intra-edges the rest, and a row with one kind gives that kind all. With shares
+for K groups there are up to K segments, whose masses are computed once per graph
 (`fairgat.nn.shares`).
 
-The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Two
-operators, which do not, take their place for the types of DTYPES: on the CPU they run the kernels of
-`fairgat.nn.kernels`, on a GPU those of `fairgat.nn.gpu`. PyTorch's dispatcher chooses.
+The two functions of the reference are these equations, for any device and type, and
+make arrays of size E x C. Two operators, which do not, take their place for the types
+of DTYPES: on the CPU they run the kernels of `fairgat.nn.kernels`, on a GPU those of
+`fairgat.nn.gpu`. PyTorch's dispatcher chooses.
 """
 
 import numpy as np
@@ -34,7 +37,7 @@ def reference_softmax(
     keep: Tensor | None,
     slope: float,
 ) -> Tensor:
-    """Attention coefficients (H, E) in plain PyTorch, from the masses (M, S) of the segments."""
+    """Attention coefficients (H, E) in plain PyTorch, of the segments' masses."""
     segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(
         graph.segptr.diff()
     )
@@ -66,7 +69,10 @@ def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
 
 
 def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
-    """(M, S) masses of the segments, where one that loses all its edges leaves its mass to the others of its row."""
+    """(M, S) masses of the segments, of which some may have lost all their edges.
+
+    Such a segment leaves its mass to the others of its row.
+    """
     if mass.size(1) == 1:
         return mass
     kept = torch.nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))[
@@ -90,13 +96,15 @@ def segment_softmax(
 
     Args:
         score_source: s, (H, N).
-        score_target: t, (H, M), with M rows of the graph, which are its nodes if it is a whole one.
+        score_target: t, (H, M), with M rows of the graph, which are its nodes if it is
+            a whole one.
         graph: whose rows are cut into segments.
-        alpha_chi: attention that a row with both kinds of edges gives to its inter-edges, where the graph was made
-            without shares.
+        alpha_chi: attention that a row with both kinds of edges gives to its
+            inter-edges, where the graph was made without shares.
         slope: of the LeakyReLU.
-        keep: (E,) bool in the graph's order; edges that are False are not there, and a segment that loses all its edges
-            leaves its mass to the others of its row, in proportion to theirs.
+        keep: (E,) bool in the graph's order; edges that are False are not there, and a
+            segment that loses all its edges leaves its mass to the others of its row,
+            in proportion to theirs.
         score_edge: u, (H, E) in the graph's order; None for 0.
 
     Returns:
@@ -129,7 +137,10 @@ def segment_softmax(
 
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
-    """z (M, H, C) for alpha (H, E) and x (N, H, C), or (N, C) where all heads sum the same features."""
+    """z (M, H, C) for alpha (H, E) and x (N, H, C).
+
+    x may be (N, C) where all heads sum the same features.
+    """
     if not fused(alpha, x):
         return reference_sum(alpha, x, graph)
     width = x.size(-1)
@@ -150,7 +161,7 @@ def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
     return graph.transposed() if needed else (None,) * 5
 
 
-# ------------------------------------------------------------------------ the operators, and what they do on the CPU
+# ------------------------------------------- the operators, and what they do on the CPU
 
 
 def _softmax_setup(ctx, inputs, output):

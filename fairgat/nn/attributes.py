@@ -12,8 +12,8 @@ from fairgat import groups as grouping
 def combined_groups(**attributes: Any) -> tuple[Tensor, list[str]]:
     """Make one sensitive attribute of several: its groups are their combinations.
 
-    `combined_groups(race=race, sex=sex)` numbers the combinations that occur, in the order
-    of their values, the first attribute's first.
+    `combined_groups(race=race, sex=sex)` numbers the combinations that occur, in the
+    order of their values, the first attribute's first.
 
     Args:
         attributes: (N,) the values of each: integers, bool or strings.

@@ -1,4 +1,4 @@
-"""Several graphs in one: which of them each node is in, as PyTorch Geometric says it."""
+"""Several graphs in one: which of them each node is in, as in PyTorch Geometric."""
 
 from dataclasses import dataclass
 
@@ -27,15 +27,15 @@ class Batch:
         """Read `batch` and `batch_size` of a call for the nodes x (N, ...).
 
         Raises:
-            ValueError: a shape, type or device is wrong, or a graph has a number outside
-                0 .. batch_size - 1.
+            ValueError: a shape, type or device is wrong, or a graph has a number
+                outside 0 .. batch_size - 1.
         """
         if batch is None:
             if size not in (None, 1):
                 raise ValueError(f"batch_size={size} needs `batch`, each node's graph")
             return None
         _check_form(batch, x)
-        # The numbers are not read where that would break a graph of PyTorch's or CUDA's.
+        # The numbers are not read where that would break a compiled or recorded graph.
         in_graph = torch.compiler.is_compiling() or is_recorded(batch)
         if size is None or not in_graph:
             least, most = _bounds(batch)
@@ -68,7 +68,7 @@ class Batch:
 
 
 def mean_of(x: Tensor, batch: Batch | None) -> Tensor:
-    """(...) mean of x (N, ...) over the nodes; over each graph's, (B, ...), in a batch."""
+    """(...) mean of x (N, ...) over the nodes, or (B, ...) over each graph's."""
     if batch is not None:
         return batch.mean(x)
     return x.sum(0) / max(len(x), 1)

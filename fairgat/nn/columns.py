@@ -64,7 +64,7 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
     return mean, deviations.mT @ deviations / max(len(x), 1)
 
 
-# ------------------------------------------------------------ what columns are scaled by
+# ----------------------------------------------------------- what columns are scaled by
 
 
 def column_factor(
@@ -83,8 +83,8 @@ def column_factor(
         batch: the graphs, each of which has its own deviations.
 
     Returns:
-        factors eta / std; 1 / std without a gradient, 0 where a column does not vary; and
-        the mean; each (...), or (B, ...) with `batch`.
+        factors eta / std; 1 / std without a gradient, 0 where a column does not vary;
+        and the mean; each (...), or (B, ...) with `batch`.
     """
     # On the CPU plain PyTorch is as fast for one column.
     fast = batch is None and fused(x) and (x.dim() > 1 or x.is_cuda)
@@ -149,8 +149,8 @@ def _factors(
 def rounding(mean: Tensor, summed: Tensor | None = None) -> Tensor:
     """The variance that rounding may give columns of that mean.
 
-    With `summed`, 1 / std of columns or 0, it is that of their sums over neighbours. It is
-    no smaller than float32 has all digits of squares for: a deviation of 3e-16.
+    With `summed`, 1 / std of columns or 0, it is that of their sums over neighbours. It
+    is no smaller than float32 has all digits of squares for: a deviation of 3e-16.
     """
     errors = ROUNDING
     if summed is not None:
@@ -210,8 +210,9 @@ def _no_factor(x, *_):
     return factor, factor.new_empty(2, x.size(1)), torch.empty_like(factor)
 
 
-# `mean` (2, F) is a sum of two numbers: one of float32 is off by up to half a unit of its
-# last place, which far from 0 is much of a deviation, and gradients would not sum to 0.
+# `mean` (2, F) is a sum of two numbers: one of float32 is off by up to half a unit of
+# its last place, which far from 0 is much of a deviation, and gradients would not sum
+# to 0.
 
 
 @operator(

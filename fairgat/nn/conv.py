@@ -25,13 +25,14 @@ class GATConv(nn.Module):
     .. math::
         h'_i = \sum_{j \in N(i) \cup \{i\}} \alpha_{ij} W h_j, \qquad
         \alpha_{ij} = \operatorname{softmax}_j
-        \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i + a_{edge}^T W_{edge} e_{ij})
+        \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i
+        + a_{edge}^T W_{edge} e_{ij})
 
-    the last term where edges have features. A pass takes three steps, each a method that
-    a subclass may override: `scores` of the features C = X W^T, `attend`, and `normalise`,
-    which is applied to C and to the sums Z. They take `Features`, which are not multiplied
-    out yet where `in_channels` is smaller than `out_channels`. Under autocast the layer
-    keeps the precision of its parameters.
+    the last term where edges have features. A pass takes three steps, each a method
+    that a subclass may override: `scores` of the features C = X W^T, `attend`, and
+    `normalise`, which is applied to C and to the sums Z. They take `Features`, which
+    are not multiplied out yet where `in_channels` is smaller than `out_channels`. Under
+    autocast the layer keeps the precision of its parameters.
 
     Args:
         in_channels: F_in, one number.
@@ -50,8 +51,8 @@ class GATConv(nn.Module):
         residual: add a learned linear map of the input.
 
     Shapes:
-        input (N, F_in), edge_index (2, E) and edge_attr (E, edge_dim); output (N, H * C),
-        or (N, C) without concat.
+        input (N, F_in), edge_index (2, E) and edge_attr (E, edge_dim);
+        output (N, H * C), or (N, C) without concat.
 
     Raises:
         ValueError: bipartite input or another fill_value is asked for.
@@ -75,13 +76,14 @@ class GATConv(nn.Module):
         sizes = in_channels, out_channels, heads
         if not all(isinstance(each, Integral) and each > 0 for each in sizes):
             raise ValueError(
-                "in_channels, out_channels and heads must be positive numbers, got "
-                f"{sizes}: neither bipartite graphs nor lazy initialisation are supported"
+                "in_channels, out_channels and heads must be positive numbers, "
+                f"got {sizes}: neither bipartite graphs nor lazy initialisation are "
+                "supported"
             )
         if isinstance(fill_value, str) and fill_value not in FILLS:
             raise ValueError(
-                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, got "
-                f"{fill_value!r}"
+                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, "
+                f"got {fill_value!r}"
             )
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -131,10 +133,11 @@ class GATConv(nn.Module):
 
         Args:
             x: (N, F_in) node features.
-            edge_index: as for `CSRGraph.from_edge_index`, whose result is kept for as long
-                as the same tensor is passed; or a `CSRGraph`.
-            edge_attr: (E, edge_dim) features of the edges, in the order of `edge_index`,
-                or of the one that the `CSRGraph` was made from; also (E,) if edge_dim is 1.
+            edge_index: as for `CSRGraph.from_edge_index`, whose result is kept for as
+                long as the same tensor is passed; or a `CSRGraph`.
+            edge_attr: (E, edge_dim) features of the edges, in the order of
+                `edge_index`, or of the one that the `CSRGraph` was made from; also (E,)
+                if edge_dim is 1.
             size: None or (N, N).
             return_attention_weights: also return (edge_index with self-loops,
                 alpha (E', H)).
@@ -142,8 +145,8 @@ class GATConv(nn.Module):
                 (`CSRGraph.reorder_edges`).
 
         Raises:
-            ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes
-                or is cut by group, or bipartite input is given.
+            ValueError: a shape or type is wrong, a `CSRGraph` has another number of
+                nodes or is cut by group, or bipartite input is given.
         """
         self._check_features(x, size)
         graph = graph_of(edge_index, len(x), self.add_self_loops)
@@ -197,8 +200,8 @@ class GATConv(nn.Module):
 
         Args:
             x, graph, keep, edge_attr: as for `forward`.
-            rows: (M,) node of each row, for a graph that has some nodes' rows only; None
-                where row i is node i.
+            rows: (M,) node of each row, for a graph that has some nodes' rows only;
+                None where row i is node i.
             batch: the graph of each node, for `normalise`; without `rows`.
 
         Returns:
@@ -268,7 +271,7 @@ class GATConv(nn.Module):
             return out
         return out, (graph.edge_index, graph.original_order(alpha.t()))
 
-    # ------------------------------ what doesn't fit is refused: kernels check no bounds
+    # ----------------------------- what doesn't fit is refused: kernels check no bounds
 
     def _check_features(self, x: Tensor, size: tuple[int, int] | None) -> None:
         expected = f"one dense tensor of shape (N, {self.in_channels})"
@@ -289,8 +292,8 @@ class GATConv(nn.Module):
         own = self.att_src.dtype
         if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
             raise ValueError(
-                f"{name} is {values.dtype} and the layer {own}: convert one of them, as "
-                f".to({own}) does"
+                f"{name} is {values.dtype} and the layer {own}: convert one of them, "
+                f"as .to({own}) does"
             )
 
     def _check_keep(

@@ -38,8 +38,8 @@ class CSRGraph:
         shares: what the segments' masses are from, or None.
         mass: (N, S) float64 mass of each segment, where there are shares.
         add_self_loops: whether they were added; None where that is unknown.
-        num_given: E of the `edge_index` that the graph was made from; None where a sparse
-            matrix gave them no order.
+        num_given: E of the `edge_index` that the graph was made from; None where a
+            sparse matrix gave them no order.
         given: (E,) int64 which of these edges were taken, without self-loops; None for
             all of them.
     """
@@ -115,8 +115,8 @@ class CSRGraph:
 
         Args:
             edge_index: (2, E) integers, sources above targets, in any order; duplicates
-                stay separate edges. Or a sparse (N, N) matrix with a row for each target
-                (`adj_t`), whose values are not read.
+                stay separate edges. Or a sparse (N, N) matrix with a row for each
+                target (`adj_t`), whose values are not read.
             num_nodes: N.
             sensitive: (N,) group of each node: integers, bool or strings.
             add_self_loops: replace the self-loops there are by exactly one per node.
@@ -211,7 +211,7 @@ class CSRGraph:
 
     @property
     def edge_index(self) -> Tensor:
-        """(2, E) int64 the edges in the caller's order, then self-loops that were added."""
+        """(2, E) int64 edges in the caller's order, then self-loops that were added."""
         ends = torch.stack([self.source.long(), self.target], dim=1)
         return self.original_order(ends).t().contiguous()
 
@@ -242,7 +242,7 @@ class CSRGraph:
         return once(self._arrays, "cuts", lambda: cut_rows(self.rowptr))
 
     def edges_without_loops(self) -> "CSRGraph":
-        """A graph with the same rows, whose sources are the edges but self-loops added."""
+        """A graph with the same rows, whose sources are the edges that were given."""
         self._forget_if_written()
         return once(self._arrays, "edges", self._edges)
 
@@ -266,8 +266,8 @@ class CSRGraph:
         """
         if self.given is not None and self.num_given == self.num_edges:
             raise ValueError(
-                "these edges were given with self-loops: make the graph of edges without "
-                "any"
+                "these edges were given with self-loops: make the graph of edges "
+                "without any"
             )
         if len(values) != self.num_edges:
             raise ValueError(

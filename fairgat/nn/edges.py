@@ -101,9 +101,9 @@ def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     """(N,) int64 reverse Cuthill-McKee order of a symmetric graph.
 
-    Node `order[k]` becomes node k. Neighbours then share cache lines, which saves a tenth
-    of the epoch or more on Recidivism. Hubs come last, and the others are ordered without
-    them.
+    Node `order[k]` becomes node k. Neighbours then share cache lines, which saves a
+    tenth of the epoch or more on Recidivism. Hubs come last, and the others are ordered
+    without them.
     """
     degree = np.bincount(edge_index[1], minlength=num_nodes)
     hub = degree > HUB * edge_index.shape[1] / max(num_nodes, 1)

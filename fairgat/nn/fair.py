@@ -21,13 +21,13 @@ from fairgat.nn.shares import Shares
 class FairGATConv(GATConv):
     r"""The fair attention layer of FairGAT, each of whose steps can be left out.
 
-    They are those of Algorithm 1. S1 (equation 10): a node with neighbours in both groups
-    gives `alpha_chi` of its attention to inter-edges and the rest to intra-edges,
-    self-loop included; the softmax is taken within each. With `Shares` it gives each group
-    a mass of its own. S2: the weight matrix is divided by its spectral norm, unless S3,
-    which undoes any factor, follows. S3: every feature of C = X W^T and of Z = alpha C is
-    scaled to a standard deviation of `eta` over the nodes; attention scores are those of
-    the scaled C.
+    They are those of Algorithm 1. S1 (equation 10): a node with neighbours in both
+    groups gives `alpha_chi` of its attention to inter-edges and the rest to
+    intra-edges, self-loop included; the softmax is taken within each. With `Shares` it
+    gives each group a mass of its own. S2: the weight matrix is divided by its spectral
+    norm, unless S3, which undoes any factor, follows. S3: every feature of C = X W^T
+    and of Z = alpha C is scaled to a standard deviation of `eta` over the nodes;
+    attention scores are those of the scaled C.
 
     Args:
         alpha_chi: S1's share, in [0, 1], or `Shares`; None leaves S1 out.
@@ -39,8 +39,8 @@ class FairGATConv(GATConv):
     The others are those of `GATConv`. Of its steps, `attend` is S1 and `normalise` S3.
 
     Raises:
-        ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive` is
-            missing where S1 needs it.
+        ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive`
+            is missing where S1 needs it.
     """
 
     scales_by_step_3 = True
@@ -101,10 +101,10 @@ class FairGATConv(GATConv):
 
         Args:
             sensitive: (N,) the sensitive group of each node: integers, bool or strings,
-                of two groups or more; equal values make an intra-edge, different ones an
-                inter-edge. Without S1 it is not needed. With S1 it must not be given where
-                `edge_index` is a `CSRGraph`, which is made with it, and with the layer's
-                shares if it has any.
+                of two groups or more; equal values make an intra-edge, different ones
+                an inter-edge. Without S1 it is not needed. With S1 it must not be given
+                where `edge_index` is a `CSRGraph`, which is made with it, and with the
+                layer's shares if it has any.
             batch: (N,) integers, the graph of each node, in any order, as PyTorch
                 Geometric's norms take it: S3 takes each graph's own deviations.
             batch_size: B, the number of graphs; one more than the largest if None.
@@ -114,8 +114,8 @@ class FairGATConv(GATConv):
         by_group = self.alpha_chi is not None
         if by_group and (sensitive is None) != isinstance(edge_index, CSRGraph):
             raise ValueError(
-                "fair attention needs edge_index and `sensitive`, the group of each node, "
-                "or a CSRGraph alone"
+                "fair attention needs edge_index and `sensitive`, the group of each "
+                "node, or a CSRGraph alone"
             )
         if not by_group:
             self._check_unread(sensitive, len(x))
@@ -201,7 +201,7 @@ class FairGATConv(GATConv):
 
     @staticmethod
     def _check_unread(sensitive: Any, nodes: int) -> None:
-        """Refuse what is no group of each node: GATConv's third argument is `edge_attr`."""
+        """Refuse what is no group of each node; GATConv takes `edge_attr` there."""
         if sensitive is None:
             return
         got = getattr(sensitive, "shape", None)
@@ -209,6 +209,6 @@ class FairGATConv(GATConv):
             got = (len(sensitive),)
         if tuple(got) != (nodes,):
             raise ValueError(
-                f"`sensitive` must have shape ({nodes},), got {tuple(got)}: features of "
-                "edges are `edge_attr`"
+                f"`sensitive` must have shape ({nodes},), got {tuple(got)}: features "
+                "of edges are `edge_attr`"
             )

@@ -1,4 +1,4 @@
-"""The graph of a layer's call: the one that is given, or one built once of its edges."""
+"""The graph of a layer's call: one that is given, or one built once of its edges."""
 
 from typing import Any
 

@@ -19,11 +19,15 @@ _bags = WeakTensorKeyDictionary()
 
 
 def is_plain(lin: nn.Module) -> bool:
-    """Whether `lin` does nothing but to multiply by a parameter, so that a layer may do it in another order.
+    """Whether `lin` does nothing but to multiply by a parameter.
 
-    It is called otherwise: where it is another module (LoRA, a quantised one), parametrised or sharded, which change
-    its class; where its weight is computed before each call (pruning, the older weight and spectral norm), or is not
-    its own (`torch.func.functional_call`); and where hooks see its input or output.
+    Then a layer may do it in another order.
+
+    It is called otherwise: where it is another module (LoRA, a quantised one),
+        parametrised or sharded, which change
+    its class; where its weight is computed before each call (pruning, the older weight
+    and spectral norm), or is not its own (`torch.func.functional_call`); and where
+    hooks see its input or output.
     """
     hooks = (
         lin._forward_hooks,
@@ -41,7 +45,7 @@ def is_plain(lin: nn.Module) -> bool:
 
 
 def matrix_of(lin: nn.Module, x: Tensor) -> Tensor:
-    """(C, F) the matrix that `lin` multiplies x (N, F) by, whatever it is made of, without what it adds."""
+    """(C, F) the matrix that `lin` multiplies x (N, F) by, without what it adds."""
     ones = torch.eye(
         x.size(1) + 1, x.size(1), dtype=x.dtype, device=x.device
     )  # the last row is 0
@@ -50,9 +54,12 @@ def matrix_of(lin: nn.Module, x: Tensor) -> Tensor:
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """`linear` without bias, which on the CPU reads only the non-zeros of constant features that are mostly zeros.
+    """`linear` without bias, which need not read zeros.
 
-    Such are bags of words: on Citeseer an epoch takes a quarter of the time. A GPU would have to wait for their number.
+    On the CPU it reads the non-zeros only, of constant features that are mostly zeros.
+
+    Such are bags of words: on Citeseer an epoch takes a quarter of the time. A GPU
+        would have to wait for their number.
     """
     narrows, constant = (
         x.size(1) > weight.size(0),
@@ -66,7 +73,10 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
-    """The non-zeros of x (N, F) as edges from words to texts, and their values (1, E); None for too many of them."""
+    """The non-zeros of x (N, F) as edges from words to texts, and their values (1, E).
+
+    None for too many of them.
+    """
     sample = x[:: max(1, len(x) // _SAMPLE)]
     if x.is_inference() or any(
         part.count_nonzero() > _DENSE * part.numel() for part in (sample, x)

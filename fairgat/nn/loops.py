@@ -24,8 +24,8 @@ def with_loops(values: Tensor, graph: CSRGraph, fill: Fill) -> Tensor:
 
     Args:
         values: (E, D) those of the edges that the graph was made from.
-        fill: features of a self-loop, or how they are found from those of the other edges
-            into its node; 0 (of "mul": 1) where there are none.
+        fill: features of a self-loop, or how they are found from those of the other
+            edges into its node; 0 (of "mul": 1) where there are none.
     """
     if not graph.add_self_loops:
         return values

@@ -14,10 +14,13 @@ Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 
 
 class NodeClassifier(nn.Module):
-    """Two attention layers with ReLU and a linear layer with one logit (paper, Implementation details).
+    """Two attention layers with ReLU and a linear layer with one logit.
+
+    See the paper, Implementation details.
 
     Args:
-        layer: makes an attention layer from its input and output width, for instance `GATConv`.
+        layer: makes an attention layer from its input and output width, for instance
+            `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
         spectral_norm: S2 on the linear layer, unless S3 follows.
@@ -60,7 +63,8 @@ class NodeClassifier(nn.Module):
     ) -> Tensor:
         """(N,) logits of representations (N, hidden).
 
-        With `batch`, as for `FairGATConv.forward`, S3 takes each graph's own deviations.
+        With `batch`, as for `FairGATConv.forward`, S3 takes each graph's own
+        deviations.
         """
         z = self.linear(h).squeeze(1)
         if self.eta is not None:
@@ -77,7 +81,7 @@ class NodeClassifier(nn.Module):
 
 
 class SpectralLinear(nn.Linear):
-    """A linear layer with S2: its weight is divided by its spectral norm in every pass."""
+    """A linear layer with S2: its weight is divided by its spectral norm."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, C) of x (N, F)."""

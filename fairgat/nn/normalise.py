@@ -33,12 +33,12 @@ _covariances = WeakTensorKeyDictionary()
 
 
 def spectrally_normalised(weight: Tensor) -> Tensor:
-    """A weight matrix (C, F) divided by its largest singular value, exact at every step.
+    """A weight matrix (C, F) divided by its largest singular value, each time exactly.
 
     `torch.nn.utils.parametrizations.spectral_norm` carries singular vectors over from
     step to step instead, and can follow the second singular value for a long time:
-    trained layers were seen at a norm of 1.2. The gradient is its gradient, that of
-    u^T W v with u and v held fixed. Autocast does not change its precision. A matrix that
+    trained layers were seen at a norm of 1.2. The gradient is its gradient, that of u^T
+    W v with u and v held fixed. Autocast does not change its precision. A matrix that
     is not finite gives NaN.
     """
     with torch.autocast(weight.device.type, enabled=False):
@@ -93,10 +93,10 @@ def standardise(
 class Features:
     """Features (N, H, C) as a product, scale * (values @ weight^T) + shift.
 
-    A weighted sum over neighbours acts on `values`, step 3 on `scale`, and neither needs
-    the product. So a layer that widens its input sums the narrow features; one that
-    doesn't starts with `values` that are transformed already. In a batch of graphs step 3
-    multiplies out.
+    A weighted sum over neighbours acts on `values`, step 3 on `scale`, and neither
+    needs the product. So a layer that widens its input sums the narrow features; one
+    that doesn't starts with `values` that are transformed already. In a batch of graphs
+    step 3 multiplies out.
 
     Attributes:
         values: (N, H, K), or (N, K) where all heads have the same ones.
@@ -134,7 +134,7 @@ class Features:
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
     def standardised(self, eta: float) -> "Features":
-        """Step 3, the mean kept. A scale that there was cancels where the column varies."""
+        """Step 3, the mean kept; an earlier scale cancels where a column varies."""
         if self.batch is not None:
             return self._standardised_by_graph(eta)
         if self.weight is None:

@@ -1,11 +1,12 @@
 r"""How much of its attention a node gives to each group, for any number of groups.
 
-A node of group a among whose neighbours, itself included, the groups T are is of the kind
-(a, T). It gives group b in T the mass m_b >= 0, and the masses sum to 1; attention is a
-softmax within each group. With B (K, K) the mean masses of each group's nodes, the means
-of two groups in a layer's output differ by :math:`\sum_u (B_{su} - B_{tu}) \bar c_u`,
-and by what the neighbours attended to differ from their groups. B's coefficient of
-contraction, tau, is the factor of Theorem 1 for any K.
+A node of group a among whose neighbours, itself included, the groups T are is of the
+kind (a, T). It gives group b in T the mass m_b >= 0, and the masses sum to 1; attention
+is a softmax within each group. With B (K, K) the mean masses of each group's nodes, the
+means of two groups in a layer's output differ by
+:math:`\sum_u (B_{su} - B_{tu}) \bar c_u`, and by what the neighbours attended to
+differ from their groups. B's coefficient of contraction, tau, is the factor of
+Theorem 1 for any K.
 """
 
 import hashlib
@@ -28,25 +29,25 @@ class Shares:
     """The masses that nodes of each kind give to each of K groups.
 
     With `Shares(groups, target)`, a node of group a gives `target[a, b]` to group b;
-    where some groups are not among its neighbours, the others' masses are scaled to a sum
-    of 1 (and are equal if all are 0). `balanced_shares` lists R kinds with masses of their
-    own besides.
+    where some groups are not among its neighbours, the others' masses are scaled to a
+    sum of 1 (and are equal if all are 0). `balanced_shares` lists R kinds with masses
+    of their own besides.
 
     Attributes:
         groups: (K,) values of the groups, in ascending order.
-        target: (K, K) masses of kinds that are not listed, with rows that sum to 1; what
-            is negative counts as 0.
-        kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending
-            order.
+        target: (K, K) masses of kinds that are not listed, with rows that sum to 1;
+            what is negative counts as 0.
+        kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in
+            ascending order.
         masses: (R, K) their masses.
-        reached: (K, K) B on the graph that the shares were made for; None where they were
-            not made for one.
-        add_self_loops: whether that graph had them added; a layer with these shares does
-            the same.
+        reached: (K, K) B on the graph that the shares were made for; None where they
+            were not made for one.
+        add_self_loops: whether that graph had them added; a layer with these shares
+            does the same.
 
     Raises:
-        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a row
-            of `target` or `masses` does not sum to 1, or a listed mass is negative.
+        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a
+            row of `target` or `masses` does not sum to 1, or a listed mass is negative.
     """
 
     groups: np.ndarray
@@ -101,7 +102,12 @@ class Shares:
         return numbers
 
     def of(self, own: np.ndarray, present: np.ndarray) -> np.ndarray:
-        """(M, K) masses of rows of groups `own` (M,) that hold groups `present` (M, K)."""
+        """(M, K) masses of rows.
+
+        Args:
+            own: (M,) the rows' groups.
+            present: (M, K) the groups that they hold.
+        """
         masses = np.where(present, self.target.clip(0)[own], 0)
         some = masses.sum(1, keepdims=True) > 0
         masses = np.where(some, masses, present)
@@ -169,19 +175,19 @@ def balanced_shares(
 ) -> Shares:
     r"""Find masses by which mixing keeps `retention` of any two groups' difference.
 
-    Let pi_b be the mean, over all nodes, of the share of neighbours that are of group b.
-    The masses of each kind aim at
+    Let pi_b be the mean, over all nodes, of the share of neighbours that are of group
+    b. The masses of each kind aim at
 
     .. math::
         B = \varphi I + (1 - \varphi) 1 \pi^T
 
     whose tau is abs(phi): 1 keeps the difference, 0 removes it, below 0 it changes its
     sign. Among the masses that come as near to each group's row of B as its
-    neighbourhoods allow, they are those nearest to each kind's mean shares of neighbours
-    (least squares, weighted by the nodes). A node with only its own group around it mixes
-    nothing, and a group cannot give itself less than nothing, which phi < 0 asks of
-    groups with pi_b < -phi / (1 - phi): phi can be out of reach: see `reached` and `tau`
-    of the result.
+    neighbourhoods allow, they are those nearest to each kind's mean shares of
+    neighbours (least squares, weighted by the nodes). A node with only its own group
+    around it mixes nothing, and a group cannot give itself less than nothing, which
+    phi < 0 asks of groups with pi_b < -phi / (1 - phi). So phi can be out of reach: see
+    `reached` and `tau` of the result.
 
     Args:
         sensitive: (N,) group of each node, integers, bool or strings.
@@ -191,8 +197,8 @@ def balanced_shares(
             neighbour.
 
     Raises:
-        ValueError: phi is out of range, there are no or too many groups, edges and groups
-            do not fit, or nobody has a neighbour.
+        ValueError: phi is out of range, there are no or too many groups, edges and
+            groups do not fit, or nobody has a neighbour.
     """
     is_number = isinstance(retention, Real) and not isinstance(retention, bool)
     if not is_number or not -1 <= retention <= 1:
@@ -203,8 +209,8 @@ def balanced_shares(
         raise ValueError(f"sensitive must have shape (N,), got {own.shape}")
     if not 0 < size <= MOST:
         raise ValueError(
-            f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one "
-            "group each"
+            f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number "
+            "one group each"
         )
 
     edges = checked(edge_index, nodes)
@@ -241,11 +247,14 @@ def balanced_shares(
 def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarray:
     """(R, K) masses whose weighted mean comes nearest to `aim` (K,).
 
-    m_T is on the simplex over T, where `mean` (R, K) is positive; among those that come as
-    near, the masses are the ones nearest to `mean`. They minimise
-    |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2. With the multiplier
-    lambda (K,) = (aim - weight @ m) / slack, m_T is the projection of mean_T + lambda on
-    its simplex: K unknowns, however many kinds, for Newton's method on the dual problem.
+    m_T is on the simplex over T, where `mean` (R, K) is positive; among those that come
+    as near, the masses are the ones nearest to `mean`. They minimise
+
+        |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2.
+
+    With the multiplier lambda (K,) = (aim - weight @ m) / slack, m_T is the projection
+    of mean_T + lambda on its simplex: K unknowns, however many kinds, for Newton's
+    method on the dual problem.
     """
     present = mean > 0
     multiplier = np.zeros(len(aim))
