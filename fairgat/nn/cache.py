@@ -34,20 +34,13 @@ def kept(
 
     Where x needs a gradient, it is computed at each call.
     """
-    if (
-        torch.compiler.is_compiling()
-        or x.requires_grad
-        or x.is_inference()
-        or not has_storage(x)
-    ):
+    if torch.compiler.is_compiling() or x.requires_grad:
+        return find(x)
+    if x.is_inference() or not has_storage(x):
         return find(x)
     data = x.data_ptr() if x.layout == torch.strided else None
-    now = (
-        x._version,
-        data,
-        x.dtype,
-        x.shape,
-    )  # changes when x is written to, or gets other data, as by `.double()`
+    # Changes when x is written to, or gets other data, as by `.double()`.
+    now = x._version, data, x.dtype, x.shape
     then, results = cache.get(x, (None, {}))
     if then != now:
         if not writes_are_counted(x):

@@ -167,7 +167,10 @@ class FairGATConv(GATConv):
         return spectrally_normalised(weight) if self._takes_step_2() else weight
 
     def transform(self, x: Tensor) -> Features:
-        """C = X W^T after S2, which asks a `lin` that is not plain for its matrix."""
+        """C = X W^T after S2.
+
+        A plain `lin` takes `weight`; of another one S2 first finds the matrix.
+        """
         c = super().transform(x)
         if is_plain(self.lin) or not self._takes_step_2():
             return c

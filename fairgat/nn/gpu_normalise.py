@@ -37,7 +37,8 @@ def _rounding(summed, column, inside, SUMS: tl.constexpr):
 def _factor(variance, least, otherwise, eta):
     """eta / std and 1 / std; eta * otherwise and 0 for what does not vary."""
     varies = variance > tl.maximum(least, _LEAST)
-    inverse = tl.where(varies, 1.0 / tl.sqrt(tl.where(varies, variance, 1.0)), 0.0)
+    deviation = tl.sqrt(tl.where(varies, variance, 1.0))
+    inverse = tl.where(varies, 1.0 / deviation, 0.0)
     inverse = tl.where(variance == variance, inverse, variance)  # NaN is not lost
     return eta * tl.where(inverse == 0, otherwise, inverse), inverse
 
@@ -56,8 +57,7 @@ def _part_moments(
     """partial (PARTS, 2, F): mean and sum of squared deviations over the part's rows.
 
     The mean is that of x less its first row: far from 0 the differences have more
-        digits
-    than x, and those of a constant column are 0.
+    digits than x, and those of a constant column are 0.
     """
     part = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)

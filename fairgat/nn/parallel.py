@@ -27,9 +27,7 @@ def compiled(**options):
     def decorate(function):
         try:
             return njit(cache=True, **options)(function)
-        except (
-            RuntimeError
-        ):  # no locator: neither the package's folder nor the user's cache
+        except RuntimeError:  # neither the package's folder nor the user's cache
             return njit(**options)(function)
 
     return decorate
@@ -74,12 +72,12 @@ def launch(kernel, *arguments) -> None:
 
     One at a time, where Numba's threads need that.
     """
-    with _one_at_a_time if _threading_layer() in (None, "workqueue") else nullcontext():
+    alone = _threading_layer() in (None, "workqueue")
+    with _one_at_a_time if alone else nullcontext():
         threads = torch.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-        if (
-            torch.get_num_threads() != threads
-        ):  # Numba tells OpenMP, as it starts, to use every core
+        # Numba tells OpenMP, as it starts, to use every core.
+        if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)
         return kernel(*arguments)
 
@@ -96,20 +94,17 @@ def keep_freed_memory() -> None:
     Up to 1 GiB of it stays.
 
     glibc returns large arrays to the system when they are freed. Every epoch then waits
-    for the same pages to be
-    mapped and cleared again: up to a tenth of its time on the Recidivism graph, a third
-        in link prediction on Pubmed,
-    nearly half with 500,000 nodes. There the price is a peak a third to a half higher,
-    for the gaps in the heap; with a million nodes it is more (docs/performance.md).
+    for the same pages to be mapped and cleared again: up to a tenth of its time on the
+    Recidivism graph, a third in link prediction on Pubmed, nearly half with 500,000
+    nodes. There the price is a peak a third to a half higher, for the gaps in the heap;
+    with a million nodes it is more (docs/performance.md).
 
     It holds for the whole process, all its libraries included, and does nothing without
     glibc.
     """
-    mallopt = (
-        getattr(ctypes.CDLL(None), "mallopt", None)
-        if sys.platform.startswith("linux")
-        else None
-    )
-    if mallopt is not None and mallopt(_MMAP_MAX, 0):  # musl has none
+    if not sys.platform.startswith("linux"):
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+    if mallopt is not None and mallopt(_MMAP_MAX, 0):
         mallopt(_TRIM_THRESHOLD, 1024 * _MIB)
         mallopt(_TOP_PAD, 64 * _MIB)
