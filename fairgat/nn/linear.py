@@ -69,14 +69,15 @@ def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
     if x.is_inference() or _is_dense(sample) or _is_dense(x):
         return None
     text, word = x.nonzero().unbind(1)
-    rowptr = torch.searchsorted(text, torch.arange(len(x) + 1))
+    texts = torch.arange(len(x) + 1, device=x.device)
+    rowptr = torch.searchsorted(text, texts)
     graph = CSRGraph(
         num_nodes=x.size(1),
         segments=1,
         rowptr=rowptr,
         segptr=rowptr,
         source=word.int(),
-        permutation=torch.arange(len(word)),
+        permutation=torch.arange(len(word), device=x.device),
     )
     return graph, x[text, word][None]
 

@@ -77,7 +77,10 @@ class NodeClassifier(nn.Module):
     ) -> Tensor:
         """(N,) logits of features x (N, F) on a graph; as `embed` and `classify`."""
         h = self.embed(x, graph, *arguments, **options)
-        return self.classify(h, options.get("batch"), options.get("batch_size"))
+        # A `classify` that takes none is not asked to.
+        of_batch = ("batch", "batch_size")
+        given = {name: options[name] for name in of_batch if name in options}
+        return self.classify(h, **given)
 
 
 class SpectralLinear(nn.Linear):
