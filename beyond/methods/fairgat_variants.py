@@ -18,14 +18,8 @@ from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
-from fairgat.nn.normalise import (
-    Features,
-    inverse_deviation,
-    moments,
-    rounding,
-    spectrally_normalised,
-    standardise,
-)
+from fairgat.nn.columns import inverse_deviation, moments, rounding
+from fairgat.nn.normalise import Features, spectrally_normalised, standardise
 
 from .matched import matched_graph
 

@@ -2,78 +2,46 @@ r"""Attention over a CSR graph whose rows are cut into segments, with a softmax 
 
 .. math::
     e_{ij} = \operatorname{LeakyReLU}(s_j + t_i + u_{ij}), \qquad
-    \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
+    \alpha_{ij} = m_i^{seg(j)}
+    \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
-with u = 0 where edges have no features. GAT has one segment of mass 1 in each row. FairGAT has two: a row with both
-kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest, and a row with one kind gives that
-kind all. With shares for K groups there are up to K segments, whose masses are computed once per graph
+with u = 0 where edges have no features. GAT has one segment of mass 1 in each row.
+FairGAT has two: a row with both kinds of edges gives its inter-edges the mass alpha_chi
+and its intra-edges the rest, and a row with one kind gives that kind all. With shares
+for K groups there are up to K segments, whose masses are computed once per graph
 (`fairgat.nn.shares`).
 
-The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Two
-operators, which do not, take their place for the types of DTYPES: on the CPU they run the kernels of
-`fairgat.nn.kernels`, on a GPU those of `fairgat.nn.gpu`. PyTorch's dispatcher chooses.
+The two functions of `fairgat.nn.reference` are these equations, for any device and
+type, and make arrays of size E x C. Two operators, which do not, take their place for
+the types of DTYPES: on the CPU they run the kernels of `fairgat.nn.kernels`, on a GPU
+those of `fairgat.nn.gpu`. PyTorch's dispatcher chooses.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from fairgat.nn import kernels
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operators import fused, operator
 from fairgat.nn.parallel import launch
-
-
-def reference_softmax(
-    score_source: Tensor,
-    score_target: Tensor,
-    score_edge: Tensor | None,
-    graph: CSRGraph,
-    mass: Tensor,
-    keep: Tensor | None,
-    slope: float,
-) -> Tensor:
-    """Attention coefficients (H, E) in plain PyTorch, from the masses (M, S) of the segments."""
-    segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(
-        graph.segptr.diff()
-    )
-    index = segment.expand(len(score_source), -1)  # (H, E)
-    score = score_source[:, graph.source.long()] + score_target[:, graph.target]
-    score = torch.nn.functional.leaky_relu(
-        score if score_edge is None else score + score_edge, slope
-    )
-    score = score if keep is None else score.masked_fill(~keep, -torch.inf)
-    top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(
-        1, index, score.detach(), "amax"
-    )
-    weight = (score - top.masked_fill(top == -torch.inf, 0).gather(1, index)).exp()
-    total = torch.zeros_like(top).scatter_add(1, index, weight)
-    return (
-        mass.flatten()[segment]
-        * weight
-        / total.masked_fill(total == 0, 1).gather(1, index)
-    )
-
-
-def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
-    """`sum_of_neighbours` in plain PyTorch."""
-    shared = x if x.dim() == 3 else x[:, None]
-    message = alpha.t()[:, :, None] * shared[graph.source.long()]
-    return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(
-        0, graph.target, message
-    )
+from fairgat.nn.reference import reference_softmax, reference_sum
 
 
 def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
-    """(M, S) masses of the segments, where one that loses all its edges leaves its mass to the others of its row."""
+    """(M, S) masses of the segments, of which some may have lost all their edges.
+
+    Such a segment leaves its mass to the others of its row.
+    """
     if mass.size(1) == 1:
         return mass
-    kept = torch.nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))[
-        graph.segptr
-    ]
-    left = (kept.diff() > 0).view_as(mass).to(mass.dtype)
-    mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
+    kept_before = pad(keep.cumsum(0, dtype=torch.int32), (1, 0))
+    left = kept_before[graph.segptr].diff() > 0
+    left = left.view_as(mass).to(mass.dtype)
+    some = (mass * left).sum(1, keepdim=True) > 0
+    mass = torch.where(some, mass * left, left)
     return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
 
 
@@ -90,22 +58,27 @@ def segment_softmax(
 
     Args:
         score_source: s, (H, N).
-        score_target: t, (H, M), with M rows of the graph, which are its nodes if it is a whole one.
+        score_target: t, (H, M), with M rows of the graph, which are its nodes if it is
+            a whole one.
         graph: whose rows are cut into segments.
-        alpha_chi: attention that a row with both kinds of edges gives to its inter-edges, where the graph was made
-            without shares.
+        alpha_chi: attention that a row with both kinds of edges gives to its
+            inter-edges, where the graph was made without shares.
         slope: of the LeakyReLU.
-        keep: (E,) bool in the graph's order; edges that are False are not there, and a segment that loses all its edges
-            leaves its mass to the others of its row, in proportion to theirs.
+        keep: (E,) bool in the graph's order; edges that are False are not there, and a
+            segment that loses all its edges leaves its mass to the others of its row,
+            in proportion to theirs.
         score_edge: u, (H, E) in the graph's order; None for 0.
 
     Returns:
         alpha (H, E) in the graph's order.
     """
-    scores = [score_source, score_target, *([] if score_edge is None else [score_edge])]
+    scores = [score_source, score_target]
+    if score_edge is not None:
+        scores.append(score_edge)
     own = fused(*scores)
     mass = graph.masses(alpha_chi, torch.float32 if own else score_source.dtype)
-    mass = mass if keep is None else mass_left(mass, graph, keep)
+    if keep is not None:
+        mass = mass_left(mass, graph, keep)
     if not own:
         return reference_softmax(
             score_source, score_target, score_edge, graph, mass, keep, slope
@@ -129,17 +102,21 @@ def segment_softmax(
 
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
-    """z (M, H, C) for alpha (H, E) and x (N, H, C), or (N, C) where all heads sum the same features."""
+    """z (M, H, C) for alpha (H, E) and x (N, H, C).
+
+    x may be (N, C) where all heads sum the same features.
+    """
     if not fused(alpha, x):
         return reference_sum(alpha, x, graph)
-    width = x.size(-1)
-    padding = (
-        -width % 16 if x.device.type == "cpu" else 0
-    )  # whose kernels take blocks of 16 columns
-    padded = torch.nn.functional.pad(x, (0, padding)) if padding else x
     transposed = _transposed(graph, alpha, x)
+    width = x.size(-1)
+    padding = 0
+    if x.device.type == "cpu":  # whose kernels take blocks of 16 columns
+        padding = -width % 16
+    if padding:
+        x = pad(x, (0, padding))
     out = torch.ops.fairgat.sum_of_neighbours(
-        alpha, padded, graph.rowptr, graph.source, graph.cuts(), *transposed
+        alpha, x, graph.rowptr, graph.source, graph.cuts(), *transposed
     )
     return out[..., :width] if padding else out  # a slice has a gradient, which copies
 
@@ -150,29 +127,14 @@ def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
     return graph.transposed() if needed else (None,) * 5
 
 
-# ------------------------------------------------------------------------ the operators, and what they do on the CPU
+# ------------------------------------------- the operators, and what they do on the CPU
 
 
 def _softmax_setup(ctx, inputs, output):
-    (
-        score_source,
-        score_target,
-        score_edge,
-        rowptr,
-        segptr,
-        _,
-        source,
-        cuts,
-        tptr,
-        tedge,
-        tcuts,
-        _,
-        ctx.slope,
-    ) = inputs
-    scores = score_source, score_target, score_edge
-    ctx.save_for_backward(
-        output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts
-    )
+    # Neither the mass nor `keep`, which alpha has in it.
+    scores, rows, edges = inputs[:3], inputs[3:5], inputs[6:11]
+    ctx.slope = inputs[-1]
+    ctx.save_for_backward(output, *scores, *rows, *edges)
 
 
 def _softmax_backward(ctx, grad):
@@ -187,9 +149,7 @@ def _softmax_backward(ctx, grad):
     " Tensor? score_edge[H E], Tensor rowptr, Tensor segptr, Tensor mass[M S],"
     " Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts,"
     " Tensor? keep[E], float slope) -> Tensor",
-    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(
-        s.size(0), source.size(0)
-    ),
+    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(len(s), len(source)),
     _softmax_backward,
     _softmax_setup,
 )
@@ -230,11 +190,7 @@ def _softmax(
     " Tensor score_source[H N], Tensor score_target[H M], Tensor? score_edge[H E],"
     " Tensor rowptr, Tensor segptr, Tensor source, Tensor cuts, Tensor tptr,"
     " Tensor tedge, Tensor tcuts, float slope) -> (Tensor, Tensor, Tensor)",
-    lambda grad, alpha, s, t, *_: (
-        s.new_empty(s.shape),
-        t.new_empty(t.shape),
-        alpha.new_empty(alpha.shape),
-    ),
+    lambda grad, alpha, s, t, *_: tuple(map(_like, (s, t, alpha))),
 )
 def _softmax_gradient(
     grad,
@@ -251,9 +207,8 @@ def _softmax_gradient(
     tcuts,
     slope,
 ):
-    grad_source, grad_target, grad_edge = (
-        each.new_empty(each.shape) for each in (score_source, score_target, alpha)
-    )
+    grad_source, grad_target = _like(score_source), _like(score_target)
+    grad_edge = _like(alpha)
     launch(
         kernels.softmax_gradient,
         rowptr.numpy(),
@@ -324,10 +279,10 @@ def _sum(alpha, x, rowptr, source, *_):
     "sum_of_neighbours_backward(Tensor grad[M H C], Tensor alpha[H E],"
     " Tensor x[N (H) C], Tensor tptr, Tensor ttarget, Tensor tedge, Tensor position,"
     " Tensor tcuts) -> (Tensor, Tensor)",
-    lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
+    lambda grad, alpha, x, *_: (_like(alpha), _like(x)),
 )
 def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
-    grad_x, grad_weight = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
+    grad_x, grad_weight = _like(x), _like(alpha)
     if not x.size(-1):
         return grad_weight.zero_(), grad_x
     weight = _take(alpha, tedge)
@@ -394,6 +349,11 @@ def _blocks(heads: int, x: Tensor):
                 to = np.uint64(head * width + start)
                 yield head, np.uint64(size), np.uint64(start) if shared else to, to
                 start += size
+
+
+def _like(x: Tensor) -> Tensor:
+    """Room for numbers of x's shape, side by side."""
+    return x.new_empty(x.shape)
 
 
 def _array(tensor: Tensor | None) -> np.ndarray | None:

@@ -14,7 +14,10 @@ from fairgat.nn.pointers import writes_are_counted
 
 
 def uncompiled(function: Callable) -> Callable:
-    """Decorator: break torch.compile's graph at a function's calls, without importing the compiler for everybody."""
+    """Decorator: break torch.compile's graph at a function's calls.
+
+    The compiler is not imported for everybody.
+    """
 
     @wraps(function)
     def call(*arguments):
@@ -27,21 +30,17 @@ def uncompiled(function: Callable) -> Callable:
 def kept(
     cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]
 ) -> Any:
-    """`find(x)`, computed once for as long as the same unmodified tensor is passed, if it needs no gradient."""
-    if (
-        torch.compiler.is_compiling()
-        or x.requires_grad
-        or x.is_inference()
-        or not has_storage(x)
-    ):
+    """`find(x)`, computed once for as long as the same unmodified tensor is passed.
+
+    Where x needs a gradient, it is computed at each call.
+    """
+    if torch.compiler.is_compiling() or x.requires_grad:
+        return find(x)
+    if x.is_inference() or not has_storage(x):
         return find(x)
     data = x.data_ptr() if x.layout == torch.strided else None
-    now = (
-        x._version,
-        data,
-        x.dtype,
-        x.shape,
-    )  # changes when x is written to, or gets other data, as by `.double()`
+    # Changes when x is written to, or gets other data, as by `.double()`.
+    now = x._version, data, x.dtype, x.shape
     then, results = cache.get(x, (None, {}))
     if then != now:
         if not writes_are_counted(x):
@@ -69,7 +68,7 @@ def _fill(results: dict, key: Any, make: Callable[[], Any]) -> None:
 
 
 def has_storage(x: Tensor) -> bool:
-    """Whether x has data, unlike the wrappers that the transforms of torch.func make."""
+    """Whether x has data, unlike the wrappers that torch.func's transforms make."""
     if torch.compiler.is_compiling() or x.layout != torch.strided:
         return True
     try:

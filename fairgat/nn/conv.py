@@ -1,4 +1,4 @@
-"""GATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
+"""GATConv, with the arguments, call and state dict of `torch_geometric.nn.GATConv`."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -7,32 +7,32 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.nn.attention import segment_softmax, sum_of_neighbours
-from fairgat.nn.csr import CSRGraph, csr_of
+from fairgat.nn.batch import Batch
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.graphs import graph_of
 from fairgat.nn.linear import features_linear, is_plain
+from fairgat.nn.loops import FILLS, Fill, with_loops
 from fairgat.nn.normalise import Features
 
-FILLS = {
-    "mean": "mean",
-    "add": "sum",
-    "sum": "sum",
-    "min": "amin",
-    "max": "amax",
-    "mul": "prod",
-}  # of scatter_reduce
+Output = Tensor | tuple[Tensor, tuple[Tensor, Tensor]]
 
 
 class GATConv(nn.Module):
-    r"""The graph attention layer of Velickovic et al. (2018), as `torch_geometric.nn.GATConv` computes it.
+    r"""The graph attention layer of Velickovic et al. (2018).
+
+    It computes what `torch_geometric.nn.GATConv` does:
 
     .. math::
         h'_i = \sum_{j \in N(i) \cup \{i\}} \alpha_{ij} W h_j, \qquad
         \alpha_{ij} = \operatorname{softmax}_j
-        \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i + a_{edge}^T W_{edge} e_{ij})
+        \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i
+        + a_{edge}^T W_{edge} e_{ij})
 
-    the last term where edges have features. A pass takes three steps, each a method that a subclass may override:
-    `scores` of the features C = X W^T, `attend`, and `normalise`, which is applied to C and to the sums Z. They take
-    `Features`, which are not multiplied out yet where `in_channels` is smaller than `out_channels`. Under autocast the
-    layer keeps the precision of its parameters.
+    the last term where edges have features. A pass takes three steps, each a method
+    that a subclass may override: `scores` of the features C = X W^T, `attend`, and
+    `normalise`, which is applied to C and to the sums Z. They take `Features`, which
+    are not multiplied out yet where `in_channels` is smaller than `out_channels`. Under
+    autocast the layer keeps the precision of its parameters.
 
     Args:
         in_channels: F_in, one number.
@@ -40,23 +40,23 @@ class GATConv(nn.Module):
         heads: H.
         concat: concatenate the heads, or average them.
         negative_slope: of the LeakyReLU.
-        dropout: probability with which a normalised attention coefficient is dropped in training.
+        dropout: probability with which a normalised attention coefficient is dropped in
+            training.
         add_self_loops: give every node exactly one self-loop.
         edge_dim: number of features of an edge; None if edges have none.
-        fill_value: features of the self-loops that are added: a number, a tensor (edge_dim,), or "mean", "add", "min",
-            "max" or "mul" of those of the other edges into the node.
+        fill_value: features of the self-loops that are added: a number, a tensor
+            (edge_dim,), or "mean", "add", "min", "max" or "mul" of those of the other
+            edges into the node.
         bias: add a learned bias.
         residual: add a learned linear map of the input.
 
     Shapes:
-        input (N, F_in), edge_index (2, E) and edge_attr (E, edge_dim); output (N, H * C), or (N, C) without concat.
+        input (N, F_in), edge_index (2, E) and edge_attr (E, edge_dim);
+        output (N, H * C), or (N, C) without concat.
 
     Raises:
         ValueError: bipartite input or another fill_value is asked for.
     """
-
-    scales_by_step_3 = True
-    """False in a subclass whose `normalise` is another than FairGAT's, for which there is no theorem."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class GATConv(nn.Module):
         dropout: float = 0.0,
         add_self_loops: bool = True,
         edge_dim: int | None = None,
-        fill_value: float | Tensor | str = "mean",
+        fill_value: Fill = "mean",
         bias: bool = True,
         residual: bool = False,
     ) -> None:
@@ -76,12 +76,14 @@ class GATConv(nn.Module):
         sizes = in_channels, out_channels, heads
         if not all(isinstance(each, Integral) and each > 0 for each in sizes):
             raise ValueError(
-                f"in_channels, out_channels and heads must be positive numbers, got {sizes}: "
-                "neither bipartite graphs nor lazy initialisation are supported"
+                "in_channels, out_channels and heads must be positive numbers, "
+                f"got {sizes}: neither bipartite graphs nor lazy initialisation are "
+                "supported"
             )
         if isinstance(fill_value, str) and fill_value not in FILLS:
             raise ValueError(
-                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, got {fill_value!r}"
+                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, "
+                f"got {fill_value!r}"
             )
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -92,6 +94,7 @@ class GATConv(nn.Module):
         self.add_self_loops = add_self_loops
         self.edge_dim = edge_dim
         self.fill_value = fill_value
+
         self.lin = nn.Linear(in_channels, heads * out_channels, bias=False)
         self.att_src = nn.Parameter(torch.empty(1, heads, out_channels))
         self.att_dst = nn.Parameter(torch.empty(1, heads, out_channels))
@@ -125,30 +128,37 @@ class GATConv(nn.Module):
         return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
-    ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
+    ) -> Output:
         """Apply the layer.
 
         Args:
             x: (N, F_in) node features.
-            edge_index: as for `CSRGraph.from_edge_index`, whose result is kept for as long as the same tensor is
-                passed; or a `CSRGraph`.
-            edge_attr: (E, edge_dim) features of the edges, in the order of `edge_index`, or of the one that the
-                `CSRGraph` was made from; also (E,) if edge_dim is 1.
+            edge_index: as for `CSRGraph.from_edge_index`, whose result is kept for as
+                long as the same tensor is passed; or a `CSRGraph`.
+            edge_attr: (E, edge_dim) features of the edges, in the order of
+                `edge_index`, or of the one that the `CSRGraph` was made from; also (E,)
+                if edge_dim is 1.
             size: None or (N, N).
-            return_attention_weights: also return (edge_index with self-loops, alpha (E', H)).
-            keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
+            return_attention_weights: also return (edge_index with self-loops,
+                alpha (E', H)).
+            keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges
+                (`CSRGraph.reorder_edges`).
 
         Raises:
-            ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes or is cut by group, or
-                bipartite input is given.
+            ValueError: a shape or type is wrong, a `CSRGraph` has another number of
+                nodes or is cut by group, or bipartite input is given.
         """
-        graph = self._graph(x, edge_index, None, keep, edge_attr, size)
-        return self._forward(x, graph, keep, edge_attr, return_attention_weights)
+        self._check_features(x, size)
+        graph = graph_of(edge_index, len(x), self.add_self_loops)
+        return self._pass(x, graph, keep, edge_attr, return_attention_weights)
 
-    # ------------------------------------------------------------------------------------------ the three steps
+    # ------------------------------------------------------------------ the three steps
 
     def scores(self, c: Features) -> tuple[Tensor, Tensor]:
-        """Scores (H, N) of every node as a source, and as a target; LeakyReLU of their sum goes into the softmax."""
+        """Scores (H, N) of every node as a source, and as a target.
+
+        LeakyReLU of their sum goes into the softmax.
+        """
         source, target = c.dot(torch.cat([self.att_src, self.att_dst]))
         return source, target
 
@@ -160,10 +170,12 @@ class GATConv(nn.Module):
         keep: Tensor | None,
         edge: Tensor | None = None,
     ) -> Tensor:
-        """Attention coefficients (H, E) in the graph's order, before dropout, from `scores`, and of edges if any."""
-        return segment_softmax(
-            source, target, graph, 0.0, self.negative_slope, keep, edge
-        )
+        """Attention coefficients (H, E) in the graph's order, before dropout.
+
+        They are found from `scores`, and from those of the edges if there are any.
+        """
+        slope = self.negative_slope
+        return segment_softmax(source, target, graph, 0.0, slope, keep, edge)
 
     def normalise(self, features: Features) -> Features:
         """What is done to C before it is attended to, and to Z: nothing."""
@@ -173,7 +185,7 @@ class GATConv(nn.Module):
         """W (H * C, F_in) of a pass: the parameter."""
         return self.lin.weight
 
-    # ----------------------------------------------------------------------------------------- how they are taken
+    # --------------------------------------------------------------- how they are taken
 
     def aggregate(
         self,
@@ -182,99 +194,97 @@ class GATConv(nn.Module):
         keep: Tensor | None = None,
         rows: Tensor | None = None,
         edge_attr: Tensor | None = None,
+        batch: Batch | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Take the three steps for x (N, F_in).
 
         Args:
             x, graph, keep, edge_attr: as for `forward`.
-            rows: (M,) node of each row, for a graph that has some nodes' rows only; None where row i is node i.
+            rows: (M,) node of each row, for a graph that has some nodes' rows only;
+                None where row i is node i.
+            batch: the graph of each node, for `normalise`; without `rows`.
 
         Returns:
-            the output without residual, (M, H * C) or (M, C), and alpha (H, E) after dropout.
+            the output without residual, (M, H * C) or (M, C), and alpha (H, E) after
+            dropout.
         """
-        c = self.normalise(self.transform(x))
+        c = self.transform(x)
+        if batch is not None:
+            c = replace(c, batch=batch)
+        c = self.normalise(c)
+
         source, target = self.scores(c)
-        target = target if rows is None else target.index_select(1, rows)
+        if rows is not None:
+            target = target.index_select(1, rows)
         edge = [] if edge_attr is None else [self.edge_scores(edge_attr, graph)]
         alpha = self.attend(source, target, graph, keep, *edge)
         expected = (self.heads, graph.num_edges)
         if alpha.shape != expected:
             got = tuple(alpha.shape)
             raise ValueError(f"`attend` must give {expected} coefficients, got {got}")
-        alpha = (
-            torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
-        )
+        if self.dropout:
+            alpha = torch.dropout(alpha, self.dropout, self.training)
+
         z = replace(c, values=sum_of_neighbours(alpha, c.values, graph))
-        normalised = self.normalise(z if self.concat else z.averaged())
-        return normalised.dense(self.bias), alpha
+        z = self.normalise(z if self.concat else z.averaged())
+        return z.dense(self.bias), alpha
 
     def transform(self, x: Tensor) -> Features:
         """C = X W^T; not multiplied out where it would be wider than X."""
         if not is_plain(self.lin):
-            return Features(self.lin(x).view(-1, self.heads, self.out_channels))
+            return Features(self._by_head(self.lin(x)))
         if self.in_channels < self.out_channels:
             return Features(x, self.weight().view(self.heads, self.out_channels, -1))
-        return Features(
-            features_linear(x, self.weight()).view(-1, self.heads, self.out_channels)
-        )
+        return Features(self._by_head(features_linear(x, self.weight())))
 
     def edge_scores(self, edge_attr: Tensor, graph: CSRGraph) -> Tensor:
-        """Scores (H, E) of the edges, in the graph's order, which go into the softmax with those of their ends."""
-        values = with_loops(
-            edge_attr.view(len(edge_attr), self.edge_dim), graph, self.fill_value
-        )
+        """Scores (H, E) of the edges, in the graph's order.
+
+        They go into the softmax with those of the edges' ends.
+        """
+        values = edge_attr.view(len(edge_attr), self.edge_dim)
+        values = with_loops(values, graph, self.fill_value)
         if is_plain(self.lin_edge):  # a^T (W e) as (a^T W) e
             weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
             scores = values @ torch.einsum("hc,hcd->dh", self.att_edge[0], weight)
         else:
-            scores = (
-                self.lin_edge(values).view(-1, self.heads, self.out_channels)
-                * self.att_edge
-            ).sum(2)
+            scores = (self._by_head(self.lin_edge(values)) * self.att_edge).sum(2)
         return scores.index_select(0, graph.permutation).t()
 
-    # ------------------------------------------------------------- what doesn't fit is refused: kernels check no bounds
+    def _by_head(self, values: Tensor) -> Tensor:
+        return values.view(-1, self.heads, self.out_channels)
 
-    def _graph(
-        self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None
-    ) -> CSRGraph:
-        """The graph in CSR form, when everything fits it."""
-        self._check_features(x, size)
-        if isinstance(edge_index, CSRGraph):
-            graph = edge_index
-            self._check_csr(graph, len(x), fair, shares)
-        else:
-            graph = csr_of(edge_index, len(x), sensitive, self.add_self_loops, shares)
-        if keep is not None and (
-            keep.shape != (graph.num_edges,)
-            or keep.dtype != torch.bool
-            or keep.device != x.device
-        ):
-            expected = f"bool of shape ({graph.num_edges},), one for each edge"
-            got = f"{keep.dtype} of {tuple(keep.shape)} on {keep.device}"
-            raise ValueError(f"keep must be {expected}, on {x.device}, got {got}")
+    def _pass(self, x, graph, keep, edge_attr, return_attention_weights, batch=None):
+        """What follows once there is a graph, of inputs that fit it."""
+        self._check_keep(keep, graph, x.device)
         if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, graph)
-        return graph
+        if torch.is_autocast_enabled(x.device.type):
+            own = self.att_src.dtype
+            x = x.to(own)
+            edge_attr = None if edge_attr is None else edge_attr.to(own)
+        with torch.autocast(x.device.type, enabled=False):
+            out, alpha = self.aggregate(x, graph, keep, None, edge_attr, batch)
+            if self.res is not None:
+                out = out + self.res(x)
+        if not return_attention_weights:
+            return out
+        return out, (graph.edge_index, graph.original_order(alpha.t()))
 
-    def _check_features(self, x, size) -> None:
-        if (
-            not isinstance(x, Tensor)
-            or x.layout != torch.strided
-            or x.dim() != 2
-            or x.size(1) != self.in_channels
-        ):
-            got = (
-                f"{x.layout} of {tuple(x.shape)}"
-                if isinstance(x, Tensor)
-                else type(x).__name__
-            )
-            raise ValueError(
-                f"x must be one dense tensor of shape (N, {self.in_channels}), got {got}"
-            )
+    # ----------------------------- what doesn't fit is refused: kernels check no bounds
+
+    def _check_features(self, x: Tensor, size: tuple[int, int] | None) -> None:
+        expected = f"one dense tensor of shape (N, {self.in_channels})"
+        if not isinstance(x, Tensor):
+            raise ValueError(f"x must be {expected}, got {type(x).__name__}")
+        shaped = x.dim() == 2 and x.size(1) == self.in_channels
+        if x.layout != torch.strided or not shaped:
+            got = f"{x.layout} of {tuple(x.shape)}"
+            raise ValueError(f"x must be {expected}, got {got}")
         if size is not None and tuple(size) != (len(x), len(x)):
             raise ValueError(
-                f"size must be None or (N, N), got {size}: bipartite graphs are not supported"
+                f"size must be None or (N, N), got {size}: bipartite graphs are not "
+                "supported"
             )
         self._check_type("x", x)
 
@@ -282,111 +292,53 @@ class GATConv(nn.Module):
         own = self.att_src.dtype
         if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
             raise ValueError(
-                f"{name} is {values.dtype} and the layer {own}: convert one of them, as .to({own}) does"
+                f"{name} is {values.dtype} and the layer {own}: convert one of them, "
+                f"as .to({own}) does"
             )
 
-    def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
-        graph.check()  # it may have been written to since
-        loops = (
-            self.add_self_loops
-            if graph.add_self_loops is None
-            else graph.add_self_loops
-        )
-        # One by one: torch.compile with dynamic=True compares no tuples of symbols.
-        cut = graph.segmented if fair else not graph.segmented
-        if (
-            not cut
-            or nodes != graph.num_nodes
-            or loops != self.add_self_loops
-            or shares != graph.shares
-        ):
-            needed = _call(nodes, fair, self.add_self_loops, shares)
-            got = _call(graph.num_nodes, graph.segmented, loops, graph.shares)
-            raise ValueError(
-                f"the layer needs a CSRGraph made by {needed}, got one by {got}"
-            )
+    def _check_keep(
+        self, keep: Tensor | None, graph: CSRGraph, device: torch.device
+    ) -> None:
+        if keep is None:
+            return
+        fits = keep.shape == (graph.num_edges,) and keep.dtype == torch.bool
+        if not fits or keep.device != device:
+            expected = f"bool of shape ({graph.num_edges},), one for each edge"
+            got = f"{keep.dtype} of {tuple(keep.shape)} on {keep.device}"
+            raise ValueError(f"keep must be {expected}, on {device}, got {got}")
 
-    def _check_edges(self, edge_attr, graph: CSRGraph) -> None:
+    def _check_edges(self, edge_attr: Tensor | None, graph: CSRGraph) -> None:
         if edge_attr is None or self.edge_dim is None:
             raise ValueError(
-                f"edge_attr goes with edge_dim, and this layer was made with edge_dim={self.edge_dim}"
+                "edge_attr goes with edge_dim, and this layer was made with "
+                f"edge_dim={self.edge_dim}"
             )
         if graph.num_given is None:
             raise ValueError(
-                "edge features need edge_index of shape (2, E): a sparse matrix gives them no order"
+                "edge features need edge_index of shape (2, E): a sparse matrix gives "
+                "them no order"
             )
-        expected = (graph.num_given, self.edge_dim)
-        if edge_attr.shape != expected and (
-            self.edge_dim > 1 or edge_attr.shape != expected[:1]
-        ):
-            got = tuple(edge_attr.shape)
+        expected, got = (graph.num_given, self.edge_dim), tuple(edge_attr.shape)
+        flat = self.edge_dim == 1 and got == expected[:1]
+        if got != expected and not flat:
             raise ValueError(
-                f"edge_attr must have shape {expected}, one row for each edge that was given, got {got}"
+                f"edge_attr must have shape {expected}, one row for each edge that was "
+                f"given, got {got}"
             )
         self._check_type("edge_attr", edge_attr)
-
-    def _forward(self, x, graph, keep, edge_attr, return_attention_weights):
-        if torch.is_autocast_enabled(x.device.type):
-            x = x.to(self.att_src.dtype)
-            edge_attr = None if edge_attr is None else edge_attr.to(self.att_src.dtype)
-        with torch.autocast(x.device.type, enabled=False):
-            out, alpha = self.aggregate(x, graph, keep, edge_attr=edge_attr)
-            if self.res is not None:
-                out = out + self.res(x)
-        if not return_attention_weights:
-            return out
-        return out, (graph.edge_index, graph.original_order(alpha.t()))
 
     def extra_repr(self) -> str:
         return "" if self.add_self_loops else ", add_self_loops=False"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{self.extra_repr()})"
-
-
-def _call(nodes: int, fair: bool, loops: bool, shares) -> str:
-    """How a CSRGraph is made, for messages."""
-    return f"from_edge_index(edge_index, {nodes}{', sensitive' * fair}, add_self_loops={loops}, shares={shares})"
+        sizes = f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
+        return f"{type(self).__name__}({sizes}{self.extra_repr()})"
 
 
 def glorot_(weight: Tensor) -> Tensor:
-    """Initialise by Glorot's uniform distribution over the last two dimensions, as PyTorch Geometric does."""
+    """Initialise by Glorot's uniform distribution over the last two dimensions.
+
+    So does PyTorch Geometric.
+    """
     bound = (6 / (weight.size(-2) + weight.size(-1))) ** 0.5
     return nn.init.uniform_(weight, -bound, bound)
-
-
-def with_loops(values: Tensor, graph: CSRGraph, fill: float | Tensor | str) -> Tensor:
-    """(E', D) features of a graph's edges, those of the self-loops that were added last.
-
-    Args:
-        values: (E, D) those of the edges that the graph was made from.
-        fill: features of a self-loop, or how they are found from those of the other edges into its node; 0 (of "mul":
-            1) where there are none.
-    """
-    if not graph.add_self_loops:
-        return values
-    values = values if graph.given is None else values.index_select(0, graph.given)
-    nodes, width = graph.num_rows, values.size(1)
-    if not isinstance(fill, str):
-        fill = torch.as_tensor(fill, dtype=values.dtype, device=values.device)
-        return torch.cat([values, fill.expand(nodes, width)])
-    edges = graph.edges_without_loops()
-    if FILLS[fill] in ("sum", "mean"):
-        degree = edges.rowptr.diff().to(values.dtype)
-        weight = (1 / degree if fill == "mean" else torch.ones_like(degree))[
-            edges.target
-        ]
-        return torch.cat([values, sum_of_neighbours(weight[None], values, edges)[:, 0]])
-    target = torch.empty_like(edges.target).index_copy(
-        0, edges.source.long(), edges.target
-    )
-    start = values.new_full((nodes, width), float(fill == "mul"))
-    index = target[:, None].expand(-1, width)
-    return torch.cat(
-        [
-            values,
-            start.scatter_reduce(
-                0, index, values, FILLS[fill], include_self=fill == "mul"
-            ),
-        ]
-    )

@@ -8,33 +8,43 @@ from typing import Any
 from torch import Tensor
 
 from fairgat.nn.attention import segment_softmax
-from fairgat.nn.conv import GATConv
+from fairgat.nn.batch import Batch
+from fairgat.nn.conv import GATConv, Output
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.graphs import graph_of
 from fairgat.nn.linear import is_plain, matrix_of
+from fairgat.nn.loops import Fill
 from fairgat.nn.normalise import Features, largest_singular_value, spectrally_normalised
 from fairgat.nn.shares import Shares
 
 
 class FairGATConv(GATConv):
-    r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each of which can be left out (Algorithm 1).
+    r"""The fair attention layer of FairGAT, each of whose steps can be left out.
 
-    S1 (equation 10): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
-    and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group
-    a mass of its own. S2: the weight matrix is divided by its spectral norm, unless S3, which undoes any factor,
-    follows. S3: every feature of C = X W^T and of Z = alpha C is scaled to a standard deviation of `eta` over the
-    nodes; attention scores are those of the scaled C.
+    They are those of Algorithm 1. S1 (equation 10): a node with neighbours in both
+    groups gives `alpha_chi` of its attention to inter-edges and the rest to
+    intra-edges, self-loop included; the softmax is taken within each. With `Shares` it
+    gives each group a mass of its own. S2: the weight matrix is divided by its spectral
+    norm, unless S3, which undoes any factor, follows. S3: every feature of C = X W^T
+    and of Z = alpha C is scaled to a standard deviation of `eta` over the nodes;
+    attention scores are those of the scaled C.
 
     Args:
         alpha_chi: S1's share, in [0, 1], or `Shares`; None leaves S1 out.
         spectral_norm: S2.
-        eta: S3's factor; None leaves S3 out.
+        eta: S3's factor; None leaves S3 out. Deviations are those over all nodes of the
+            call, so an output depends on all of them; with `batch`, over each graph's.
         center: also subtract the mean in S3.
 
     The others are those of `GATConv`. Of its steps, `attend` is S1 and `normalise` S3.
 
     Raises:
-        ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive` is missing where S1 needs it.
+        ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive`
+            is missing where S1 needs it.
     """
+
+    scales_by_step_3 = True
+    """False in a subclass with another `normalise`, for which there is no theorem."""
 
     def __init__(
         self,
@@ -46,7 +56,7 @@ class FairGATConv(GATConv):
         dropout: float = 0.0,
         add_self_loops: bool = True,
         edge_dim: int | None = None,
-        fill_value: float | Tensor | str = "mean",
+        fill_value: Fill = "mean",
         bias: bool = True,
         residual: bool = False,
         *,
@@ -84,43 +94,43 @@ class FairGATConv(GATConv):
         return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
-    ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node: integers, bool or strings.
+        batch: Tensor | None = None,
+        batch_size: int | None = None,
+    ) -> Output:
+        """Apply the layer; what is not listed here is as for `GATConv.forward`.
 
-        There may be more than two groups: equal values make an intra-edge, different ones an inter-edge. Without S1
-        `sensitive` is not needed. With S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with
-        it, and with the layer's shares if it has any.
+        Args:
+            sensitive: (N,) the sensitive group of each node: integers, bool or strings,
+                of two groups or more; equal values make an intra-edge, different ones
+                an inter-edge. Without S1 it is not needed. With S1 it must not be given
+                where `edge_index` is a `CSRGraph`, which is made with it, and with the
+                layer's shares if it has any.
+            batch: (N,) integers, the graph of each node, in any order, as PyTorch
+                Geometric's norms take it: S3 takes each graph's own deviations.
+            batch_size: B, the number of graphs; one more than the largest if None.
         """
         self._check_steps()  # they may have been set since
-        fair = self.alpha_chi is not None
-        if fair and (sensitive is None) != isinstance(edge_index, CSRGraph):
+        self._check_features(x, size)
+        by_group = self.alpha_chi is not None
+        if by_group and (sensitive is None) != isinstance(edge_index, CSRGraph):
             raise ValueError(
-                "fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph alone"
+                "fair attention needs edge_index and `sensitive`, the group of each "
+                "node, or a CSRGraph alone"
             )
-        shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
-        graph = self._graph(
-            x,
+        if not by_group:
+            self._check_unread(sensitive, len(x))
+            sensitive = None
+
+        graph = graph_of(
             edge_index,
-            sensitive if fair else None,
-            keep,
-            edge_attr,
-            size,
-            fair,
-            shares,
+            len(x),
+            self.add_self_loops,
+            by_group=by_group,
+            sensitive=sensitive,
+            shares=self.alpha_chi if isinstance(self.alpha_chi, Shares) else None,
         )
-        if (
-            sensitive is not None and not fair
-        ):  # which nothing reads, and GATConv's third argument is `edge_attr`
-            got = (
-                tuple(sensitive.shape)
-                if hasattr(sensitive, "shape")
-                else (len(sensitive),)
-            )
-            if got != (len(x),):
-                raise ValueError(
-                    f"`sensitive` must have shape ({len(x)},), got {got}: features of edges are `edge_attr`"
-                )
-        return self._forward(x, graph, keep, edge_attr, return_attention_weights)
+        graphs = Batch.of(batch, batch_size, x)
+        return self._pass(x, graph, keep, edge_attr, return_attention_weights, graphs)
 
     def attend(
         self,
@@ -130,59 +140,78 @@ class FairGATConv(GATConv):
         keep: Tensor | None,
         edge: Tensor | None = None,
     ) -> Tensor:
-        """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
-        alpha_chi = (
-            0.0
-            if graph.shares is not None or self.alpha_chi is None
-            else self.alpha_chi
-        )
-        return segment_softmax(
-            source, target, graph, alpha_chi, self.negative_slope, keep, edge
-        )
+        """S1: attention coefficients (H, E).
+
+        `alpha_chi` goes to the inter-edges of a row that has both kinds.
+        """
+        share = self.alpha_chi
+        if share is None or graph.shares is not None:
+            share = 0.0
+        slope = self.negative_slope
+        return segment_softmax(source, target, graph, share, slope, keep, edge)
 
     def normalise(self, features: Features) -> Features:
-        """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""
+        """S3 of C and of Z.
+
+        Without `center` it is a factor of the columns, and nothing is multiplied out.
+        """
         if self.eta is None:
             return features
-        return (
-            features.centred(self.eta)
-            if self.center
-            else features.standardised(self.eta)
-        )
+        if self.center:
+            return features.centred(self.eta)
+        return features.standardised(self.eta)
 
     def weight(self) -> Tensor:
-        """S2: W (H * C, F_in) divided by its spectral norm; the parameter where S3 follows, which undoes any factor."""
-        return (
-            spectrally_normalised(self.lin.weight)
-            if self.spectral_norm and self.eta is None
-            else self.lin.weight
-        )
+        """W (H * C, F_in) of a pass: with S2 divided by its spectral norm."""
+        weight = self.lin.weight
+        return spectrally_normalised(weight) if self._takes_step_2() else weight
 
     def transform(self, x: Tensor) -> Features:
-        """C = X W^T after S2, which asks a `lin` that is not plain for its matrix."""
+        """C = X W^T after S2.
+
+        A plain `lin` takes `weight`; of another one S2 first finds the matrix.
+        """
         c = super().transform(x)
-        if is_plain(self.lin) or not self.spectral_norm or self.eta is not None:
+        if is_plain(self.lin) or not self._takes_step_2():
             return c
-        return replace(
-            c, values=c.values / largest_singular_value(matrix_of(self.lin, x))
-        )
+        norm = largest_singular_value(matrix_of(self.lin, x))
+        return replace(c, values=c.values / norm)
+
+    def _takes_step_2(self) -> bool:
+        return self.spectral_norm and self.eta is None
 
     def extra_repr(self) -> str:
-        steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
-        return (
-            steps
-            + ", center=True" * (self.center and self.eta is not None)
-            + super().extra_repr()
-        )
+        steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}"
+        steps += f", eta={self.eta}"
+        if self.center and self.eta is not None:
+            steps += ", center=True"
+        return steps + super().extra_repr()
 
     def _check_steps(self) -> None:
         share, eta = self.alpha_chi, self.eta
         # A tensor's gradient would be lost, and a flag is no share.
-        number = (
-            isinstance(share, Real) and not isinstance(share, bool) and 0 <= share <= 1
-        )
-        if not (number or share is None or isinstance(share, Shares)):
-            allowed = "a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None"
-            raise ValueError(f"alpha_chi must be {allowed}, got {share!r}")
-        if not (eta is None or (isinstance(eta, Real) and 0 < eta < math.inf)):
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        is_share = share is None or isinstance(share, Shares)
+        if not (is_share or (is_number and 0 <= share <= 1)):
+            raise ValueError(
+                "alpha_chi must be a share of attention in [0, 1], `Shares` "
+                f"(`balanced_shares` makes them) or None, got {share!r}"
+            )
+        if eta is None:
+            return
+        if not isinstance(eta, Real) or not 0 < eta < math.inf:
             raise ValueError(f"eta must be positive and finite, got {eta!r}")
+
+    @staticmethod
+    def _check_unread(sensitive: Any, nodes: int) -> None:
+        """Refuse what is no group of each node; GATConv takes `edge_attr` there."""
+        if sensitive is None:
+            return
+        got = getattr(sensitive, "shape", None)
+        if got is None:
+            got = (len(sensitive),)
+        if tuple(got) != (nodes,):
+            raise ValueError(
+                f"`sensitive` must have shape ({nodes},), got {tuple(got)}: features "
+                "of edges are `edge_attr`"
+            )

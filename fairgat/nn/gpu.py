@@ -1,10 +1,13 @@
 """The operators on a GPU, in Triton; importing this makes them CUDA's.
 
-Sums are in float32, whatever the type. Nothing is added atomically, so that two runs are equal bit for bit: a program
-has a row (or a source) of the graph and a head to itself. A row of more than LONG edges is cut into parts (`cut_rows`),
-each with a program that leaves its sums in `parts`, which a second kernel adds up in order. Offsets are int64.
+Sums are in float32, whatever the type. Nothing is added atomically, so that two runs
+are equal bit for bit: a program has a row (or a source) of the graph and a head to
+itself. A row of more than LONG edges is cut into parts (`cut_rows`), each with a
+program that leaves its sums in `parts`, which a second kernel adds up in order. Offsets
+are int64.
 
-One warp that takes eight edges of 128 columns at a time is the fastest on an H200; more take up to five times as long.
+One warp that takes eight edges of 128 columns at a time is the fastest on an H200; more
+take up to five times as long.
 """
 
 import torch
@@ -28,7 +31,10 @@ def _number(pointer, inside):
 
 @triton.jit
 def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
-    """A program's row, first edge and end: of part `program_id` < P, or of a row, which is empty where it is cut."""
+    """A program's row, first edge and end.
+
+    They are those of part `program_id` < P, or of a row, empty where it is cut.
+    """
     item = tl.program_id(0).to(tl.int64)
     part = item < P
     row = tl.where(part, tl.load(cuts + 4 * item, part, 0), item - P)
@@ -44,7 +50,7 @@ def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
     )
 
 
-# ------------------------------------------------------------------------------------------- softmax of the scores
+# ---------------------------------------------------------------- softmax of the scores
 
 
 @triton.jit
@@ -58,7 +64,10 @@ def _scores(e, ok, source, s, t, u, stride_s, stride_u, EDGES: tl.constexpr):
 
 @triton.jit
 def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr):
-    """A program's row, and whether it is its own: short ones are taken by one warp each, long ones by several."""
+    """A program's row, and whether it is its own.
+
+    Short ones are taken by one warp each, long ones by several.
+    """
     item = tl.program_id(0).to(tl.int64)
     if CUT:
         row, own = tl.load(cuts + 4 * item), tl.load(cuts + 4 * item + 3) > 0
@@ -209,7 +218,7 @@ def _sum_by_source(
 
 
 def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
-    """Start a kernel on the short rows, and with more warps on the long ones, if there are any."""
+    """Start a kernel on the short rows, and with more warps on the long ones."""
     if rows:
         kernel[(rows, heads)](cuts, *arguments, LONG=LONG, CUT=False, B=32, num_warps=1)
     if len(cuts):
@@ -300,7 +309,7 @@ def softmax_gradient(
     return grad_s, grad_t, grad_score
 
 
-# ------------------------------------------------------------------------------------------- sums over neighbours
+# ----------------------------------------------------------------- sums over neighbours
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -391,7 +400,10 @@ def _aggregate_gradient(
     B: tl.constexpr,
     BC: tl.constexpr,
 ):
-    """By source, so that each row of `grad` is read once for both gradients; HEADS share x, or a program has one."""
+    """By source, so that each row of `grad` is read once for both gradients.
+
+    HEADS share x, or a program has one.
+    """
     item, part, j, first, end = _row_or_part(cuts, P, tptr, LONG)
     own, programs = tl.program_id(1).to(tl.int64), tl.num_programs(1)
     c = tl.arange(0, BC)
@@ -470,7 +482,7 @@ def _tile(columns: int) -> dict[str, int]:
 
 
 def _rows_apart(x: Tensor) -> Tensor:
-    """x (N, C) or (N, H, C), with its columns side by side, however far its rows are from each other."""
+    """x (N, C) or (N, H, C), with its columns side by side; rows may be apart."""
     return x if x.stride(-1) == 1 or x.size(-1) == 1 else x.contiguous()
 
 

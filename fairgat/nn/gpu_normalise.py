@@ -1,6 +1,9 @@
-"""Step 3 on a GPU, in Triton: few kernels, as each costs a graph of Recidivism's size more time than its numbers do.
+"""Step 3 on a GPU, in Triton, with few kernels.
 
-Columns are summed over PARTS of the rows by a program each, whose results a second kernel puts together in order.
+Each costs a graph of Recidivism's size more time than its numbers do.
+
+Columns are summed over PARTS of the rows by a program each, whose results a second
+kernel puts together in order.
 """
 
 import torch
@@ -8,8 +11,8 @@ import triton
 import triton.language as tl
 
 from fairgat.nn import operators
+from fairgat.nn.columns import ROUNDING, SUMMED, SUMMED_VARIED
 from fairgat.nn.gpu import _number
-from fairgat.nn.normalise import ROUNDING, SUMMED, SUMMED_VARIED
 
 PARTS = 128
 ROWS, COLUMNS = 32, 32  # that a program reads at a time
@@ -34,7 +37,8 @@ def _rounding(summed, column, inside, SUMS: tl.constexpr):
 def _factor(variance, least, otherwise, eta):
     """eta / std and 1 / std; eta * otherwise and 0 for what does not vary."""
     varies = variance > tl.maximum(least, _LEAST)
-    inverse = tl.where(varies, 1.0 / tl.sqrt(tl.where(varies, variance, 1.0)), 0.0)
+    deviation = tl.sqrt(tl.where(varies, variance, 1.0))
+    inverse = tl.where(varies, 1.0 / deviation, 0.0)
     inverse = tl.where(variance == variance, inverse, variance)  # NaN is not lost
     return eta * tl.where(inverse == 0, otherwise, inverse), inverse
 
@@ -52,8 +56,8 @@ def _part_moments(
 ):
     """partial (PARTS, 2, F): mean and sum of squared deviations over the part's rows.
 
-    The mean is that of x less its first row: far from 0 the differences have more digits
-    than x, and those of a constant column are 0.
+    The mean is that of x less its first row: far from 0 the differences have more
+    digits than x, and those of a constant column are 0.
     """
     part = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -220,7 +224,7 @@ def _scaling_gradient(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    """grad * scale, and partial (PARTS, 2, F): sums of grad * x and of grad over the part's rows."""
+    """grad * scale; partial (PARTS, 2, F), each part's sums of grad * x and of grad."""
     part = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     factor = _number(scale + f, f < F)
@@ -278,7 +282,7 @@ def scale_and_shift_gradient(grad, x, scale):
     return grad_x, grad_scale, grad_bias
 
 
-# ----------------------------------------------------------------------- columns of a product, from its covariance
+# -------------------------------------------- columns of a product, from its covariance
 
 
 @triton.jit
@@ -339,7 +343,10 @@ def _matrix_factor_gradient(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    """Of weight; and `scaled`, the weight times the gradient of the variance, for that of the covariance."""
+    """Of weight; and `scaled`, from which that of the covariance is found.
+
+    It is the weight times the gradient of the variance.
+    """
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     g, inverted = _number(grad + row, row < R) * eta, _number(inverse + row, row < R)
     slope = -0.5 * g * inverted * inverted * inverted  # in this order: g is small

@@ -1,9 +1,10 @@
-"""All Numba code of attention over a CSR graph, in float32. (The sorting that builds one is in `fairgat.nn.csr`.)
+"""All Numba code of attention over a CSR graph, in float32.
 
 Plain loops, which LLVM turns into AVX2, AVX-512 or NEON.
 
-Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `source` (E,) are the graph by target,
-`tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same edges by source; see `fairgat.nn.csr`.
+Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `source`
+(E,) are the graph by target, `tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same
+edges by source; see `fairgat.nn.csr`.
 """
 
 import numpy as np
@@ -15,11 +16,12 @@ from numba.extending import intrinsic
 from fairgat.nn.parallel import OPTIONS, compiled
 
 BLOCK = 64  # rows, whose edges stay in the first cache
-PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
+PARTS = 64  # of the rows, of about as many edges each, for the threads
 _FUSED = {"contract"}  # products and sums in one instruction
-# Dot products may be reordered, which is what lets LLVM vectorise them. Without `nsz`, though: Numba optimises a
-# parallel kernel for the process that compiles it, and once more for its cache. With both flags the second pass would
-# reorder a sum again, and the first training in a fresh clone would get other bits than those that follow.
+# Dot products may be reordered, which is what lets LLVM vectorise them. Without `nsz`,
+# though: Numba optimises a parallel kernel for the process that compiles it, and once
+# more for its cache. With both flags the second pass would reorder a sum again, and the
+# first training in a fresh clone would get other bits than those that follow.
 _REORDERED = {"contract", "reassoc"}
 
 _parallel = compiled(parallel=True, fastmath=_FUSED, **OPTIONS)
@@ -30,18 +32,25 @@ _inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
 
 @_inlined
 def _first_row(rowptr, part):
-    """The first row of a part; unsigned, as Numba then leaves out the check for negative indices."""
+    """The first row of a part.
+
+    Unsigned, as Numba then leaves out the check for negative indices.
+    """
     if part == PARTS:
         return np.uint64(rowptr.size - 1)
     return np.uint64(np.searchsorted(rowptr, rowptr[-1] * part // PARTS))
 
 
-# ------------------------------------------------------------------------------------------- softmax of the scores
+# ---------------------------------------------------------------- softmax of the scores
 
 
 @_inlined
 def _exp(x):
-    """exp(x) in float32 for x <= 0, to 1e-7; 0 below -87. LLVM vectorises it, unlike np.exp: a fifth of the time."""
+    """exp(x) in float32 for x <= 0, to 1e-7; 0 below -87.
+
+    LLVM vectorises it, unlike np.exp: a fifth of the time.
+    """
+    # x is whole * log(2) + r, with r small; p is exp(r).
     whole = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
     r = (x - whole * np.float32(0.693359375)) + whole * np.float32(2.12194440e-4)
     p = np.float32(1.9875691500e-4)
@@ -72,7 +81,11 @@ def _score(e, source, score_source, score_target, score_edge, slope):
 
 @njit(forceinline=True, error_model="numpy", fastmath=_FUSED | {"nnan", "nsz"})
 def _larger(a, b):
-    """The larger one; with `nnan`, without which a maximum isn't vectorised; only here, as NaN must pass elsewhere."""
+    """The larger one.
+
+    With `nnan`, without which a maximum isn't vectorised; only here, as NaN must pass
+    elsewhere.
+    """
     return a if a > b else b
 
 
@@ -124,10 +137,10 @@ def softmax(
     slope,
     alpha,
 ):
-    """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
+    """alpha (H, E): in each segment the softmax of its scores, times its mass (M, S).
 
-    Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials are taken of many rows'
-    edges at once: a row is too short for the vectorised loop.
+    Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials
+    are taken of many rows' edges at once: a row is too short for the vectorised loop.
     """
     segments = np.uint64(mass.shape[1])
     for part in prange(PARTS):
@@ -227,12 +240,15 @@ def sum_by_source(tptr, tedge, values, out):
                 out[h, j] = total
 
 
-# ------------------------------------------------------------------------------------------- sums over neighbours
+# ----------------------------------------------------------------- sums over neighbours
 
 
 @intrinsic(prefer_literal=True)
 def _stack_array(typingctx, length):
-    """A pointer to `length` (a constant) float32 on the stack, which LLVM keeps in registers: half of the time."""
+    """A pointer to `length` (a constant) float32 on the stack.
+
+    LLVM keeps them in registers: half of the time.
+    """
     count = length.literal_value
 
     def codegen(context, builder, signature, arguments):
@@ -243,9 +259,10 @@ def _stack_array(typingctx, length):
 
 
 def _aggregate_rows(constant: int | None):
-    """`aggregate` for the rows begin .. end, for a constant number of columns, so that sums stay in registers.
+    """`aggregate` for the rows begin .. end, of a constant number of columns.
 
-    None: for any number. Loops of 32 are unrolled before they could be vectorised, and take four times as long.
+    Their sums stay in registers. None is for any number. Loops of 32 are unrolled
+    before they could be vectorised, and take four times as long.
     """
     length = constant or 64
 
@@ -267,7 +284,11 @@ def _aggregate_rows(constant: int | None):
 
 
 def _gradient_rows(width: int):
-    """`aggregate_gradient` for the sources begin .. end."""
+    """`aggregate_gradient` for the sources begin .. end, of `width` columns.
+
+    A source's row of `grad_x` is summed up on the stack over the edges out of it, while
+    the same reading of `grad` gives each edge its dot product.
+    """
 
     @_rows
     def kernel(
@@ -289,6 +310,7 @@ def _gradient_rows(width: int):
         for j in range(begin, end):
             for f in range(np.uint64(width)):
                 sums[f] = grad_x[j, at + f] if add_x else 0
+            # k is an edge out of j, and i its target.
             for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
                 w, i, product = weight[k], ttarget[k], np.float32(0)
                 for f in range(np.uint64(width)):
@@ -336,10 +358,14 @@ def aggregate_gradient(
     grad_weight,
     add_weight,
 ):
-    """grad_x[j, at + f] = sum_i weight[k] grad[i, to + f], and grad_weight[k] = <grad[i], x[j]>, by source.
+    """The gradients of x and of the weights, by source.
 
-    Both from one read of `grad`, and added to what there is where `add_x` and `add_weight` say so. Weights are in the
-    order of the sources: to fetch them one by one takes 14 instead of 11 ms on Recidivism.
+    grad_x[j, at + f] = sum_i weight[k] grad[i, to + f]
+    grad_weight[k] = <grad[i], x[j]>
+
+    Both are found from one read of `grad`, and added to what there is where `add_x` and
+    `add_weight` say so. Weights are in the order of the sources: to fetch them one by
+    one takes 14 instead of 11 ms on Recidivism.
     """
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
@@ -411,7 +437,10 @@ def aggregate_gradient(
 
 @_parallel_dots
 def dot_products(rowptr, source, x, grad, out):
-    """out[h, e] = <grad[i, h], x[j, h]> by target, or <grad[i, h], x[j, 0]> where all heads have the same x."""
+    """out[h, e] = <grad[i, h], x[j, h]>, by target.
+
+    It is <grad[i, h], x[j, 0]> where all heads have the same x.
+    """
     for part in prange(PARTS):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
             for h in range(np.uint64(out.shape[0])):
@@ -425,7 +454,7 @@ def dot_products(rowptr, source, x, grad, out):
                     out[h, e] = product
 
 
-# ------------------------------------------------------------------------------------------------- sums over nodes
+# ---------------------------------------------------------------------- sums over nodes
 
 
 @_inlined
@@ -436,7 +465,7 @@ def _rows_of(part, rows):
 
 @_parallel
 def column_dots(a, b, sums):
-    """sums[p, f] = sum of a[i, f] b[i, f] over the rows of part p; a and b are (N, F)."""
+    """sums[p, f] = sum of a[i, f] b[i, f] over the rows of part p of a and b (N, F)."""
     for part in prange(PARTS):
         sums[part] = 0
         begin, end = _rows_of(part, len(a))
@@ -447,7 +476,7 @@ def column_dots(a, b, sums):
 
 @_parallel
 def column_moments(x, shift, sums):
-    """sums[p, :, f] = sums of d = x[i, f] - shift[f] and of d^2 over the rows of part p.
+    """sums[p, :, f] = sums of d = x[i, f] - shift[f] and of d^2 over part p's rows.
 
     x is (N, F).
     """

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from fairgat.nn.batch import Batch
 from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.normalise import spectrally_normalised, standardise
@@ -13,10 +14,13 @@ Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 
 
 class NodeClassifier(nn.Module):
-    """Two attention layers with ReLU and a linear layer with one logit (paper, Implementation details).
+    """Two attention layers with ReLU and a linear layer with one logit.
+
+    See the paper, Implementation details.
 
     Args:
-        layer: makes an attention layer from its input and output width, for instance `GATConv`.
+        layer: makes an attention layer from its input and output width, for instance
+            `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
         spectral_norm: S2 on the linear layer, unless S3 follows.
@@ -47,26 +51,40 @@ class NodeClassifier(nn.Module):
     def embed(
         self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
     ) -> Tensor:
-        """(N, hidden) representations after the second attention layer."""
+        """(N, hidden) representations after the second attention layer.
+
+        Arguments and options are those of the layers' `forward`.
+        """
         h = self.conv1(x, graph, *arguments, **options).relu()
         return self.conv2(h, graph, *arguments, **options).relu()
 
-    def classify(self, h: Tensor) -> Tensor:
-        """(N,) logits of representations (N, hidden)."""
+    def classify(
+        self, h: Tensor, batch: Tensor | None = None, batch_size: int | None = None
+    ) -> Tensor:
+        """(N,) logits of representations (N, hidden).
+
+        With `batch`, as for `FairGATConv.forward`, S3 takes each graph's own
+        deviations.
+        """
         z = self.linear(h).squeeze(1)
-        return (
-            z if self.eta is None else standardise(z, self.eta, self.center)
-        ) + self.bias
+        if self.eta is not None:
+            graphs = Batch.of(batch, batch_size, h)
+            z = standardise(z, self.eta, self.center, graphs)
+        return z + self.bias
 
     def forward(
         self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
     ) -> Tensor:
-        """(N,) logits of features x (N, F) on a graph."""
-        return self.classify(self.embed(x, graph, *arguments, **options))
+        """(N,) logits of features x (N, F) on a graph; as `embed` and `classify`."""
+        h = self.embed(x, graph, *arguments, **options)
+        # A `classify` that takes none is not asked to.
+        of_batch = ("batch", "batch_size")
+        given = {name: options[name] for name in of_batch if name in options}
+        return self.classify(h, **given)
 
 
 class SpectralLinear(nn.Linear):
-    """A linear layer with S2: its weight is divided by its spectral norm in every pass."""
+    """A linear layer with S2: its weight is divided by its spectral norm."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, C) of x (N, F)."""
@@ -74,9 +92,10 @@ class SpectralLinear(nn.Linear):
 
 
 class LinkEncoder(nn.Module):
-    """Two attention layers, ReLU between them; a link's logit is the dot product of its ends (FairDrop's notebook).
+    """Two attention layers, ReLU between them; a link's logit is its ends' dot product.
 
-    `layer`, `in_channels` and `hidden` are those of `NodeClassifier`.
+    So FairDrop's notebook has it. `layer`, `in_channels` and `hidden` are those of
+    `NodeClassifier`.
     """
 
     def __init__(self, layer: Layer, in_channels: int, hidden: int) -> None:
@@ -98,7 +117,6 @@ class LinkEncoder(nn.Module):
         Raises:
             IndexError: edges name a node outside 0 .. N-1.
         """
-        source, target = nn.functional.embedding(
-            edges, z
-        )  # whose gradient is faster than z[edges]'s
+        # Its gradient is faster than that of z[edges].
+        source, target = nn.functional.embedding(edges, z)
         return torch.linalg.vecdot(source, target)

@@ -1,4 +1,4 @@
-"""What kernels rely on in a graph's arrays: found once, and again where one is written to.
+"""What kernels rely on in a graph's arrays: found once, and again after a write.
 
 Kernels read by pointers and indices without looking where they lead. So whatever they
 get has been read here first; what was found is remembered by the arrays' identity,
@@ -247,13 +247,14 @@ def _are_transposed(source: Tensor, tptr: Tensor, tedge: Tensor) -> bool:
 
 
 def cut_rows(ptr: Tensor) -> Tensor:
-    """Cut rows of more than LONG edges into parts, each of which is a program's on a GPU.
+    """Cut rows of more than LONG edges into parts, each a program's on a GPU.
 
     Args:
         ptr: (M + 1,) int64; row i has the edges ptr[i] .. ptr[i+1].
 
     Returns:
-        (P, 4) int64: a part's row, its first edge, its end, and the number of the row's parts, at the first of them.
+        (P, 4) int64: a part's row, its first edge, its end, and the number of the row's
+        parts, at the first of them.
     """
     count = ptr.diff()
     long = (count > LONG).nonzero().squeeze(1)

@@ -1,13 +1,16 @@
 r"""How much of its attention a node gives to each group, for any number of groups.
 
-A node of group a among whose neighbours, itself included, the groups T are is of the kind (a, T). It gives group b in T
-the mass m_b >= 0, and the masses sum to 1; attention is a softmax within each group. With B (K, K) the mean masses of
-each group's nodes, the means of two groups in a layer's output differ by :math:`\sum_u (B_{su} - B_{tu}) \bar c_u`, and
-by what the neighbours attended to differ from their groups. B's coefficient of contraction, tau, is the factor of
+A node of group a among whose neighbours, itself included, the groups T are is of the
+kind (a, T). It gives group b in T the mass m_b >= 0, and the masses sum to 1; attention
+is a softmax within each group. With B (K, K) the mean masses of each group's nodes, the
+means of two groups in a layer's output differ by
+:math:`\sum_u (B_{su} - B_{tu}) \bar c_u`, and by what the neighbours attended to
+differ from their groups. B's coefficient of contraction, tau, is the factor of
 Theorem 1 for any K.
 """
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 from torch import Tensor
 
 from fairgat import groups as grouping
-from fairgat.nn.csr import checked, with_self_loops
+from fairgat.nn.edges import checked, with_self_loops
 
 MOST = 50  # groups: a kind is numbered by the bits of an int64
 _SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
@@ -25,21 +28,26 @@ _SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
 class Shares:
     """The masses that nodes of each kind give to each of K groups.
 
-    With `Shares(groups, target)`, a node of group a gives `target[a, b]` to group b; where some groups are not among
-    its neighbours, the others' masses are scaled to a sum of 1 (and are equal if all are 0). `balanced_shares` lists R
-    kinds with masses of their own besides.
+    With `Shares(groups, target)`, a node of group a gives `target[a, b]` to group b;
+    where some groups are not among its neighbours, the others' masses are scaled to a
+    sum of 1 (and are equal if all are 0). `balanced_shares` lists R kinds with masses
+    of their own besides.
 
     Attributes:
         groups: (K,) values of the groups, in ascending order.
-        target: (K, K) masses of kinds that are not listed, with rows that sum to 1; what is negative counts as 0.
-        kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending order.
+        target: (K, K) masses of kinds that are not listed, with rows that sum to 1;
+            what is negative counts as 0.
+        kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in
+            ascending order.
         masses: (R, K) their masses.
-        reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
-        add_self_loops: whether that graph had them added; a layer with these shares does the same.
+        reached: (K, K) B on the graph that the shares were made for; None where they
+            were not made for one.
+        add_self_loops: whether that graph had them added; a layer with these shares
+            does the same.
 
     Raises:
-        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a row of `target` or `masses` does
-            not sum to 1, or a listed mass is negative.
+        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a
+            row of `target` or `masses` does not sum to 1, or a listed mass is negative.
     """
 
     groups: np.ndarray
@@ -48,47 +56,33 @@ class Shares:
     masses: np.ndarray | None = None
     reached: np.ndarray | None = None
     add_self_loops: bool | None = None
+    # By which they are compared: torch.compile compares texts, but no arrays.
+    _digest: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        groups, target = (
-            np.array(grouping.values(self.groups)),
-            np.array(self.target, dtype=np.float64),
-        )
+        groups = np.array(grouping.values(self.groups))
         size = len(groups)
+        target = np.array(self.target, dtype=np.float64)
         kinds = np.array(self.kinds, dtype=np.int64)
-        masses = (
-            np.zeros((0, size))
-            if self.masses is None
-            else np.array(self.masses, dtype=np.float64)
-        )
-        if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
-            raise ValueError(
-                f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}"
-            )
-        if target.shape != (size, size) or masses.shape != (len(kinds), size):
-            expected = f"target ({size}, {size}) and masses ({len(kinds)}, {size})"
-            raise ValueError(
-                f"{size} groups and {len(kinds)} kinds need {expected}, got {target.shape} and {masses.shape}"
-            )
-        sums = np.vstack([target, masses]).sum(1)
-        if not (abs(sums - 1) <= 1e-6).all() or (masses < 0).any():  # nor not finite
-            raise ValueError(
-                f"each row of target and masses must sum to 1, with no mass below 0, got {sums.tolist()}"
-            )
-        if not np.array_equal(np.unique(kinds), kinds):
-            raise ValueError("kinds must be different and in ascending order")
-        for name, value in {
-            "groups": groups,
-            "target": target,
-            "kinds": kinds,
-            "masses": masses,
-        }.items():
-            value.setflags(write=False)  # graphs are cached by their shares
-            object.__setattr__(self, name, value)
+        masses = np.zeros((0, size))
+        if self.masses is not None:
+            masses = np.array(self.masses, dtype=np.float64)
+        _check_shares(groups, target, kinds, masses)
+
+        digest = hashlib.sha256(repr(self.add_self_loops).encode())
+        arrays = {"groups": groups, "target": target, "kinds": kinds, "masses": masses}
+        for name, array in arrays.items():
+            array.setflags(write=False)  # graphs are cached by their shares
+            object.__setattr__(self, name, array)
+            digest.update(repr(array.tolist()).encode())
+        object.__setattr__(self, "_digest", digest.hexdigest())
 
     @property
     def tau(self) -> float | None:
-        """B's coefficient of contraction: 0 where all groups attend alike, 1 where two have no group in common."""
+        """B's coefficient of contraction.
+
+        0 where all groups attend alike, 1 where two have no group in common.
+        """
         return None if self.reached is None else grouping.contraction(self.reached)
 
     def numbers(self, sensitive: Any) -> np.ndarray:
@@ -101,39 +95,74 @@ class Shares:
         numbers = np.searchsorted(self.groups, values).clip(max=len(self.groups) - 1)
         other = self.groups[numbers] != values
         if other.any():
+            found = np.unique(values[other]).tolist()[:5]
             raise ValueError(
-                f"sensitive holds {np.unique(values[other]).tolist()[:5]}; the shares are for {self.groups.tolist()}"
+                f"sensitive holds {found}; the shares are for {self.groups.tolist()}"
             )
         return numbers
 
     def of(self, own: np.ndarray, present: np.ndarray) -> np.ndarray:
-        """(M, K) masses of rows of groups `own` (M,) that hold the groups `present` (M, K)."""
+        """(M, K) masses of rows.
+
+        Args:
+            own: (M,) the rows' groups.
+            present: (M, K) the groups that they hold.
+        """
         masses = np.where(present, self.target.clip(0)[own], 0)
-        masses = np.where(masses.sum(1, keepdims=True) > 0, masses, present)
+        some = masses.sum(1, keepdims=True) > 0
+        masses = np.where(some, masses, present)
         masses = masses / masses.sum(1, keepdims=True).clip(1e-300)
-        if len(self.kinds):
-            kinds = kinds_of(own, present)
-            at = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
-            masses = np.where(
-                (self.kinds[at] == kinds)[:, None], self.masses[at], masses
-            )
-        return masses
+        if not len(self.kinds):
+            return masses
+        kinds = kinds_of(own, present)
+        at = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
+        listed = self.kinds[at] == kinds
+        return np.where(listed[:, None], self.masses[at], masses)
 
     def __eq__(self, other: object) -> bool:
-        names = "groups", "target", "kinds", "masses", "add_self_loops"
-        return isinstance(other, Shares) and all(
-            np.array_equal(getattr(self, n), getattr(other, n)) for n in names
-        )
+        return isinstance(other, Shares) and self._digest == other._digest
 
     def __hash__(self) -> int:
-        return hash(len(self.groups))
+        return hash(self._digest)
 
     def __repr__(self) -> str:
-        return f"Shares({len(self.groups)} groups{'' if self.reached is None else f', tau={self.tau:.3g}'})"
+        reached = "" if self.reached is None else f", tau={self.tau:.3g}"
+        return f"Shares({len(self.groups)} groups{reached})"
+
+
+def _check_shares(
+    groups: np.ndarray, target: np.ndarray, kinds: np.ndarray, masses: np.ndarray
+) -> None:
+    size = len(groups)
+    if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
+        raise ValueError(
+            f"groups must be 1 to {MOST} different values in ascending order, got "
+            f"{groups.tolist()}"
+        )
+    if target.shape != (size, size) or masses.shape != (len(kinds), size):
+        expected = f"target ({size}, {size}) and masses ({len(kinds)}, {size})"
+        raise ValueError(
+            f"{size} groups and {len(kinds)} kinds need {expected}, got {target.shape} "
+            f"and {masses.shape}"
+        )
+    sums = np.vstack([target, masses]).sum(1)
+    whole = (abs(sums - 1) <= 1e-6).all()  # nor not finite
+    if not whole or (masses < 0).any():
+        raise ValueError(
+            "each row of target and masses must sum to 1, with no mass below 0, got "
+            f"{sums.tolist()}"
+        )
+    if not np.array_equal(np.unique(kinds), kinds):
+        raise ValueError("kinds must be different and in ascending order")
 
 
 def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """(M,) int64 number of the kind (a, T), from the rows' groups (M,) and the groups that they hold (M, K)."""
+    """(M,) int64 number of the kind (a, T) of rows.
+
+    Args:
+        own: (M,) the rows' groups.
+        present: (M, K) the groups that they hold.
+    """
     size = present.shape[1]
     return (present @ (1 << np.arange(size))) * size + own
 
@@ -144,34 +173,35 @@ def balanced_shares(
     retention: float,
     add_self_loops: bool = True,
 ) -> Shares:
-    r"""Find the masses of each kind with which mixing keeps `retention` of the difference between any two groups.
+    r"""Find masses by which mixing keeps `retention` of any two groups' difference.
 
-    Let pi_b be the mean, over all nodes, of the share of neighbours that are of group b. The masses aim at
+    Let pi_b be the mean, over all nodes, of the share of neighbours that are of group
+    b. The masses of each kind aim at
 
     .. math::
         B = \varphi I + (1 - \varphi) 1 \pi^T
 
-    whose tau is abs(phi): 1 keeps the difference, 0 removes it, below 0 it changes its sign. Among the masses that come
-    as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares of
-    neighbours (least squares, weighted by the nodes). A node with only its own group around it mixes nothing, and a
-    group cannot give itself less than nothing, which phi < 0 asks of groups with pi_b < -phi / (1 - phi): phi can be
-    out of reach: see `reached` and `tau` of the result.
+    whose tau is abs(phi): 1 keeps the difference, 0 removes it, below 0 it changes its
+    sign. Among the masses that come as near to each group's row of B as its
+    neighbourhoods allow, they are those nearest to each kind's mean shares of
+    neighbours (least squares, weighted by the nodes). A node with only its own group
+    around it mixes nothing, and a group cannot give itself less than nothing, which
+    phi < 0 asks of groups with pi_b < -phi / (1 - phi). So phi can be out of reach: see
+    `reached` and `tau` of the result.
 
     Args:
         sensitive: (N,) group of each node, integers, bool or strings.
         edge_index: (2, E), sources above targets.
         retention: phi in [-1, 1].
-        add_self_loops: whether the layer adds self-loops; a node is then its own neighbour.
+        add_self_loops: whether the layer adds self-loops; a node is then its own
+            neighbour.
 
     Raises:
-        ValueError: phi is out of range, there are no or too many groups, edges and groups do not fit, or nobody has a
-            neighbour.
+        ValueError: phi is out of range, there are no or too many groups, edges and
+            groups do not fit, or nobody has a neighbour.
     """
-    if (
-        isinstance(retention, bool)
-        or not isinstance(retention, Real)
-        or not -1 <= retention <= 1
-    ):
+    is_number = isinstance(retention, Real) and not isinstance(retention, bool)
+    if not is_number or not -1 <= retention <= 1:
         raise ValueError(f"retention is a number in [-1, 1], got {retention!r}")
     groups, own = np.unique(grouping.values(sensitive), return_inverse=True)
     nodes, size = len(own), len(groups)
@@ -179,19 +209,21 @@ def balanced_shares(
         raise ValueError(f"sensitive must have shape (N,), got {own.shape}")
     if not 0 < size <= MOST:
         raise ValueError(
-            f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each"
+            f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number "
+            "one group each"
         )
+
     edges = checked(edge_index, nodes)
     source, target = with_self_loops(edges, nodes) if add_self_loops else edges
-    counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(
-        nodes, size
-    )
+    counts = np.bincount(target * size + own[source], minlength=nodes * size)
+    counts = counts.reshape(nodes, size)
     rows = counts.any(1)  # a node without neighbours attends to nothing
     if not rows.any():
         raise ValueError("no node has a neighbour: there is no attention to share")
     own, counts = own[rows], counts[rows]
     share = counts / counts.sum(1, keepdims=True)
     aim = retention * np.eye(size) + (1 - retention) * share.mean(0)
+
     kinds, first, kind, number = np.unique(
         kinds_of(own, counts > 0),
         return_index=True,
@@ -200,12 +232,10 @@ def balanced_shares(
     )
     mean = np.zeros((len(kinds), size))
     np.add.at(mean, kind, share)
-    mean, group, masses, reached = (
-        mean / number[:, None],
-        own[first],
-        np.zeros_like(mean),
-        np.eye(size),
-    )
+    mean = mean / number[:, None]
+    group = own[first]
+
+    masses, reached = np.zeros_like(mean), np.eye(size)
     for a in np.unique(group):
         of = group == a
         weight = number[of] / number[of].sum()
@@ -215,12 +245,16 @@ def balanced_shares(
 
 
 def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """(R, K) masses m_T on the simplex over T, where `mean` (R, K) is positive, whose weighted mean comes nearest to
-    `aim` (K,), and among those the ones nearest to `mean`.
+    """(R, K) masses whose weighted mean comes nearest to `aim` (K,).
 
-    They minimise |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2. With the multiplier lambda (K,) =
-    (aim - weight @ m) / slack, m_T is the projection of mean_T + lambda on its simplex: K unknowns, however many kinds,
-    for Newton's method on the dual problem.
+    m_T is on the simplex over T, where `mean` (R, K) is positive; among those that come
+    as near, the masses are the ones nearest to `mean`. They minimise
+
+        |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2.
+
+    With the multiplier lambda (K,) = (aim - weight @ m) / slack, m_T is the projection
+    of mean_T + lambda on its simplex: K unknowns, however many kinds, for Newton's
+    method on the dual problem.
     """
     present = mean > 0
     multiplier = np.zeros(len(aim))
@@ -234,18 +268,16 @@ def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarra
     for _ in range(100):
         gradient = aim - _SLACK * multiplier - weight @ masses
         free = (masses > 0).astype(float)
-        curvature = (
-            np.diag(weight @ free + _SLACK)
-            - (free * (weight / free.sum(1))[:, None]).T @ free
-        )
+        spread = (free * (weight / free.sum(1))[:, None]).T @ free
+        curvature = np.diag(weight @ free + _SLACK) - spread
         step = np.linalg.solve(curvature, gradient)
-        while (found := dual(multiplier + step))[0] < value and np.abs(
-            step
-        ).max() > 1e-12:
+        found, there = dual(multiplier + step)
+        while found < value and np.abs(step).max() > 1e-12:
             step = step / 2
-        if np.abs(gradient).max() < 1e-10 or found[0] <= value:
+            found, there = dual(multiplier + step)
+        if np.abs(gradient).max() < 1e-10 or found <= value:
             break
-        multiplier, (value, masses) = multiplier + step, found
+        multiplier, value, masses = multiplier + step, found, there
     return masses
 
 
@@ -253,8 +285,8 @@ def _on_simplex(points: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Project points (R, K) on the simplex over each row's `present` groups."""
     points = np.where(present, points, -np.inf)
     ordered = -np.sort(-points, axis=1)
-    height = (
-        np.cumsum(np.where(present.any(1, keepdims=True), ordered, 0), 1) - 1
-    ) / np.arange(1, points.shape[1] + 1)
+    some = present.any(1, keepdims=True)
+    excess = np.cumsum(np.where(some, ordered, 0), 1) - 1
+    height = excess / np.arange(1, points.shape[1] + 1)
     last = (ordered > height).sum(1, keepdims=True) - 1
     return (points - np.take_along_axis(height, last, 1)).clip(0)

@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
 from fairgat.groups import contraction
-from fairgat.nn.normalise import ROUNDING
+from fairgat.nn.columns import ROUNDING
 
 RELU = IDENTITY = 1.0  # L of the activations, element by element
 SIGMOID = 0.25

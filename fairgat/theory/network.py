@@ -188,7 +188,7 @@ def _attention(
             "the theorem is about layers without residual whose heads, if several, are "
             "concatenated"
         )
-    if not conv.scales_by_step_3:
+    if not getattr(conv, "scales_by_step_3", True):
         raise NotDefined(
             f"{type(conv).__name__} scales features otherwise than by step 3: there is "
             "no theorem for it"

@@ -1,5 +1,6 @@
 """The commands and examples of docs/, followed word for word in a copy of the repository."""
 
+import importlib.util
 import json
 import os
 import re
@@ -173,6 +174,18 @@ def test_the_layer_in_a_model_of_ones_own(fresh):
         r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+",
         said,
     )
+
+
+def test_minibatches(fresh):
+    """Step 1 is exact in parts of a graph, and step 3 in a batch of graphs."""
+    pytest.importorskip("torch_geometric")
+    said = follow((fresh.folder / "docs/minibatches.md").read_text(), fresh.folder)
+    differences = dict(re.findall(r"^(.*): at most (\S+) from", said, re.M))
+    assert float(differences["step 1"]) < 1e-5
+    assert float(differences["with step 3"]) > 1e-2
+    assert "as if each graph came alone" in said
+    if any(map(importlib.util.find_spec, ("pyg_lib", "torch_sparse"))):
+        follow("```console\n$ python neighbour_loader.py\n```", fresh.folder)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The small graph of most tests of the layers."""
 
 import pytest
+import torch
 from graphs import random_graph
 from torch import Tensor
 
@@ -15,3 +16,9 @@ def edge_index() -> Tensor:
 def sensitive() -> Tensor:
     """(30,) groups of their nodes."""
     return random_graph()[1]
+
+
+@pytest.fixture
+def compiler() -> None:
+    """PyTorch's compiler as new: it compiles a function only so many times."""
+    torch.compiler.reset()

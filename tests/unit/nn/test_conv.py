@@ -7,7 +7,7 @@ from dense import assert_same_pass, fair_layer
 from graphs import edge_features, features, random_graph, with_self_loops
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention
-from fairgat.nn.normalise import moments
+from fairgat.nn.columns import moments
 
 N = 30
 

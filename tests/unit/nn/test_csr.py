@@ -8,7 +8,7 @@ import torch
 from graphs import random_graph, with_self_loops
 
 from fairgat.nn import CSRGraph, GATConv, bandwidth_order
-from fairgat.nn import csr as module
+from fairgat.nn import graphs as module
 
 
 @pytest.mark.parametrize("self_loops", [True, False])

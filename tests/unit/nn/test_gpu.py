@@ -21,7 +21,7 @@ from fairgat.nn import (
     FairGATConv,
     GATConv,
     balanced_shares,
-    normalise,
+    columns,
     operators,
     pointers,
 )
@@ -234,11 +234,11 @@ def test_columns(shape, otherwise):
         )
         given = own, 0.75, others if otherwise else None
         if dtype == torch.float64:
-            factor, _, mean = normalise.column_factor(*given)
+            factor, _, mean = columns.column_factor(*given)
         else:
             factor, means, _ = torch.ops.fairgat.column_factor(own, given[2], 0.75)
             mean = means.sum(0)
-        out = (factor * weights.to(DEVICE, dtype)).sum() + normalise.scale_and_shift(
+        out = (factor * weights.to(DEVICE, dtype)).sum() + columns.scale_and_shift(
             own, factor, shift
         ).square().sum()
         (out + mean.pow(3).sum()).backward()
@@ -269,9 +269,9 @@ def test_columns_of_a_product(shared, otherwise):
             each.to(DEVICE, dtype, copy=True).requires_grad_()
             for each in (x, weight, other)
         )
-        mean, cov = normalise.covariance(own)
+        mean, cov = columns.covariance(own)
         if dtype == torch.float64:
-            factor, *_ = normalise.matrix_factor(
+            factor, *_ = columns.matrix_factor(
                 matrix, mean, cov, 0.75, others if otherwise else None
             )
         else:
@@ -290,7 +290,7 @@ def step(x, weight):
     """Step 3 of x (N, F), or of its product with a weight, by the kernels."""
     if weight is None:
         return x * by_kernel(x, ETA, None)
-    mean, cov = normalise.covariance(x[:, None])
+    mean, cov = columns.covariance(x[:, None])
     made = torch.ops.fairgat.matrix_factor(weight[None], mean, cov, None, ETA)
     return (x @ weight.t()) * made[0][0]
 
@@ -326,7 +326,7 @@ def test_sums_of_what_does_not_vary_may_have_more_rounding(form):
     if form == "columns":
         inverse = torch.ops.fairgat.column_factor(x, None, ETA, summed)[2]
     else:
-        moments = normalise.covariance(x[:, None])
+        moments = columns.covariance(x[:, None])
         given = torch.eye(6, device=DEVICE)[None], *moments, None, ETA, summed[None]
         inverse = torch.ops.fairgat.matrix_factor(*given)[1][0]
     torch.testing.assert_close(inverse, summed, rtol=0.01, atol=0)

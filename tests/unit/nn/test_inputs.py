@@ -7,7 +7,7 @@ import torch
 import torch_geometric.utils
 from graphs import features, random_graph
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, csr
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, graphs
 from fairgat.nn import linear as products
 
 N = 30
@@ -278,8 +278,8 @@ def test_memory_stays_level_where_groups_change(edge_index, sensitive):
                 features(), CSRGraph.from_edge_index(edge_index, N, groups)
             )
             torch.testing.assert_close(layer(features(), edge_index, groups), expected)
-    (_, kinds) = csr._graphs[edge_index]
-    assert sum(map(len, kinds.values())) <= csr.KEPT
+    (_, kinds) = graphs._graphs[edge_index]
+    assert sum(map(len, kinds.values())) <= graphs.KEPT
 
 
 def test_data_that_is_replaced_is_read_anew(edge_index, sensitive):

@@ -3,11 +3,10 @@
 import pytest
 import torch
 
+from fairgat.nn.columns import covariance, moments
 from fairgat.nn.normalise import (
     Features,
-    covariance,
     leading_vectors,
-    moments,
     spectrally_normalised,
     standardise,
 )

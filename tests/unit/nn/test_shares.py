@@ -160,6 +160,19 @@ def test_shares_stay_what_they_were():
         shares.target[:] = 0
 
 
+def test_equal_shares_are_one_also_to_the_compiler(edge_index, sensitive, compiler):
+    """A copied layer takes a graph that was made with the shares it was copied with."""
+    made = balanced_shares(sensitive, edge_index, 0.5)
+    again = balanced_shares(sensitive, edge_index, 0.5)
+    assert made == again and hash(made) == hash(again)
+    assert made != balanced_shares(sensitive, edge_index, 0.25)
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive, shares=made)
+    layer, x = FairGATConv(5, 8, alpha_chi=again), features()
+    expected = layer(x, graph)
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x, graph), expected)
+
+
 def test_kinds_that_are_not_listed_take_the_target():
     """As in a sample of the neighbours: the groups that are there share what the others would get."""
     shares = Shares(

@@ -82,7 +82,9 @@ def test_second_derivatives_in_float64(channels, options, edge_index, sensitive)
     "options", [{}, {"eta": None, "edge_dim": 3}, {"add_self_loops": False}], ids=str
 )
 @pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
-def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sensitive):
+def test_compiled_model_gives_the_same_numbers(
+    as_csr, options, edge_index, sensitive, compiler
+):
     torch.manual_seed(0)
     layer = FairGATConv(8, 5, **options).eval()
     graph, edge_attr = (
