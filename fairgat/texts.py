@@ -1,5 +1,7 @@
 """Text that came from elsewhere, such as a title or a column's name, on one line."""
 
+import unicodedata
+
 
 def shown(text: str) -> str:
     """Write text on one line of a terminal or a page, whatever is in it.
@@ -23,3 +25,19 @@ def _visible(character: str) -> str:
     if character.isprintable():
         return character
     return ascii(character).strip("'")
+
+
+def compared(text: str) -> str:
+    """Take out what nobody sees, so that texts that look alike are the same.
+
+    Those are format and control characters (zero widths, marks of writing direction);
+    blanks and line breaks are joined into one blank, and none is at an end.
+    """
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    seen = [each for each in text if each.isspace() or not _is_unseen(each)]
+    return " ".join("".join(seen).split())
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf")

@@ -33,6 +33,7 @@ rule preprocess:
         raw=ancient(rules.download.output.raw),
     output:
         graph=results("data/graphs/{dataset}.npz"),
+        columns=results("data/graphs/{dataset}.columns.json"),
     log:
         results("logs/preprocess/{dataset}.log"),
     benchmark:

@@ -209,14 +209,19 @@ def make_graph(
     They are put into `folder`/data, as the workflow lays it out. `data_mirror`
     overrides the configuration's.
     """
-    settings, folder = config.datasets[name], Path(folder) / "data"
-    raw, path = folder / "raw" / name, folder / "graphs" / f"{name}.npz"
+    settings = config.datasets[name]
+    folder = Path(folder) / "data"
+    raw = folder / "raw" / name
+    path = folder / "graphs" / f"{name}.npz"
     mirror = data_mirror or config.data_mirror
     files = datasets.files_of(name, settings)
     download.acquire(name, files, raw, Path(mirror) if mirror else None)
+
     graph = datasets.prepare(name, settings, raw, config.seed)
-    with recording([path]):
+    columns = datasets.columns_path(path)
+    with recording([path, columns]):
         graph.save(path)
+        graph.columns.write(columns)
     return path
 
 

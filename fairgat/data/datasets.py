@@ -7,6 +7,7 @@ with a raw file, or with a graph for its task, a DataError.
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from fairgat.by_path import imported, is_path, moved_source
 from fairgat.config import TASKS, Config, Dataset, Model, Task, explain
 from fairgat.data import sources
+from fairgat.data.columns import Columns
 from fairgat.data.graph import Graph
 from fairgat.data.source import File
 from fairgat.errors import ConfigError, DataError, nearest
@@ -125,8 +127,9 @@ def files_of(name: str, settings: Dataset) -> list[File]:
 
 
 def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) -> Graph:
-    """Make the data set's graph, after verifying the checksums of its raw files once more."""
-    options, source = options_of(name, settings), source_of(name, settings)
+    """Make the data set's graph, of raw files whose checksums are verified once more."""
+    options = options_of(name, settings)
+    source = source_of(name, settings)
     for file in source.files(name, options):
         file.verify(Path(raw_dir))
     graph = source.load(name, Path(raw_dir), options, seed)
@@ -135,7 +138,15 @@ def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) ->
         _check_task(graph, settings.task)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    return graph
+
+    columns = graph.columns or Columns(groups=graph.groups)
+    declared = {"source": settings.source, "options": settings.options}
+    return replace(graph, columns=columns.model_copy(update=declared))
+
+
+def columns_path(graph: str | Path) -> Path:
+    """Name the file beside a graph's that says what its features were made of."""
+    return Path(graph).with_suffix(".columns.json")
 
 
 def counterpart(name: str, settings: Dataset) -> str:

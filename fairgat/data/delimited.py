@@ -1,4 +1,4 @@
-"""Read a file of rows and columns with pandas, as its `read` says; what is no such file is said once."""
+"""Read a file of rows and columns with pandas, as its `read` says."""
 
 import re
 import warnings
@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
-# Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
-# cells. Without `low_memory` a column has one type, and not one for each chunk of the file.
+# Blanks behind a separator are none of a text; longer rows than the header are refused,
+# and shorter ones end in empty cells. Without `low_memory` a column has one type, and
+# not one for each chunk of the file.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
-_OTHER_NAMES = {
-    "names",
-    "usecols",
-    "index_col",
-    "skipfooter",
-}  # under these, names are not all of line 1
-_IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
+# Under these, names are not all of line 1.
+_OTHER_NAMES = {"names", "usecols", "index_col", "skipfooter"}
+_FIRST_LINE = {
+    "header": None,
+    "nrows": 1,
+    "dtype": str,
+    "na_filter": False,
+    "parse_dates": False,
+}
+_IF_EMPTY = (
+    "; pandas reads NA, None, null and the like as empty: with `read: "
+    "{keep_default_na: false}` they are texts"
+)
 _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1252}}"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
@@ -34,75 +41,71 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     Args:
         path: where a copy of it lies, of the same ending.
         written: which file it is, and what pandas is told.
-        texts: the columns to read as texts, all where absent; pandas tells by its cells what any other holds.
+        texts: the columns to read as texts, all where absent; pandas tells by its cells
+            what any other holds.
 
     Raises:
-        DataError: it is no delimited text file, pandas refuses it, or columns have no name or the same one.
+        DataError: it is no delimited text file, pandas refuses it, columns have no name
+            or the same one, or a cell has swallowed rows.
     """
-    where, read_as = written.where, _DEFAULTS | written.read
+    where = written.where
+    read_as = _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
         if "lineterminator" not in written.read and path.suffix not in _PACKED:
             _check_line_ends(path, where)
-    if read_as.get("decimal", ".") != "." and read_as.get("engine", "c") != "c":
-        texts = None  # these engines take 1.234 for a number all the same
-    names = [
-        key
-        for name in texts or ()
-        for key in (name, int(name) if name.isdecimal() else name)
-    ]
-    frame = _parsed(
-        path,
-        where,
-        {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as,
-    )
-    if (
-        written.read.get("header", 0) in (0, "infer")
-        and not _OTHER_NAMES & written.read.keys()
-    ):
-        first = {
-            "header": None,
-            "nrows": 1,
-            "dtype": str,
-            "na_filter": False,
-            "parse_dates": False,
-        }
-        _check_names(where, list(_parsed(path, where, read_as | first).iloc[0]))
+
+    frame = _parsed(path, where, {"dtype": _types(read_as, texts)} | read_as)
+    names_are_line_1 = written.read.get("header", 0) in (0, "infer")
+    if names_are_line_1 and not _OTHER_NAMES & written.read.keys():
+        first = _parsed(path, where, read_as | _FIRST_LINE)
+        _check_names(where, list(first.iloc[0]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
         raise DataError(f"{where}: there are no rows below the header; see `read`")
+
     sep = read_as.get("sep", ",")
-    one = (
-        f". It has one column, read with `sep: {sep!r}`; see `read`"
-        if len(frame.columns) == 1
-        else ""
+    _check_swallowed(frame, where, sep)
+    if_absent = ""
+    if len(frame.columns) == 1:
+        if_absent = f". It has one column, read with `sep: {sep!r}`; see `read`"
+    return Table(
+        frame,
+        where,
+        if_empty="" if "keep_default_na" in written.read else _IF_EMPTY,
+        if_absent=if_absent,
+        decimal=written.read.get("decimal") or ".",
+        thousands=written.read.get("thousands") or "",
     )
-    if_empty = "" if "keep_default_na" in written.read else _IF_EMPTY
-    marks = {
-        name: written.read[name]
-        for name in ("decimal", "thousands")
-        if written.read.get(name)
-    }
-    return Table(frame, where, if_empty=if_empty, if_absent=one, **marks)
+
+
+def _types(read_as: dict[str, Any], texts: Iterable[str] | None) -> Any:
+    """Give what pandas is told of the types of columns, by name or number."""
+    comma = read_as.get("decimal", ".") != "."
+    if texts is None or (comma and read_as.get("engine", "c") != "c"):
+        return object  # other engines take 1.234 for a number all the same
+    types: dict[str | int, type] = {}
+    for name in texts:
+        types[name] = object
+        if name.isdecimal():
+            types[int(name)] = object
+    return types
 
 
 def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
-    if read_as.get("engine", "c") != "c":
-        read_as = {
-            key: value for key, value in read_as.items() if key != "low_memory"
-        }  # which other engines lack
+    if read_as.get("engine", "c") != "c":  # other engines lack this one
+        read_as = {key: read_as[key] for key in read_as if key != "low_memory"}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = pd.read_csv(path, **read_as)
-        except (
-            Exception
-        ) as error:  # pandas passes on what decoders and decompressors raise
+        except Exception as error:  # what decoders and decompressors raise, too
+            text = str(error).strip()
             raise DataError(
-                f"{where}: pandas does not read it: {str(error).strip()}. {_SAY}"
+                f"{where}: pandas does not read it: {text}. {_SAY}"
             ) from None
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"{where}: with this `read`, pandas gives no table")
@@ -124,7 +127,8 @@ def _check_text(path: Path, where: str) -> None:
 def _no_text(where: str, found: str) -> str:
     return (
         f"{where} is not a delimited text file: {found}. Save it as CSV. `read: "
-        "{skiprows: 1}` passes over a line that is no part of the table, `read: {encoding: utf-16}` reads UTF-16"
+        "{skiprows: 1}` passes over a line that is no part of the table, `read: "
+        "{encoding: utf-16}` reads UTF-16"
     )
 
 
@@ -150,9 +154,38 @@ def _check_names(where: str, names: list[str]) -> None:
     for place, name in enumerate(names):
         if not name.strip():
             raise DataError(
-                f"{where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`"
+                f"{where}: column {place + 1} has no name: give it one, or see `read: "
+                "{usecols: ...}`"
             )
         if names.count(name) > 1:
             raise DataError(
                 f"{where}: two columns are called {name!r}: give each a name of its own"
             )
+
+
+def _check_swallowed(frame: "pd.DataFrame", where: str, sep: str | None) -> None:
+    """Refuse a cell that a stray quote made of several rows.
+
+    A line within it has as many separators as a row, or all lines that it joins do.
+    """
+    expected = len(frame.columns) - 1
+    if not sep or not expected:
+        return
+    pattern = re.compile(sep if len(sep) > 1 else re.escape(sep))
+    for place, name in enumerate(frame):
+        if frame[name].dtype.kind in "iufbM":
+            continue
+        for cell in frame[name].unique():
+            if not isinstance(cell, str) or "\n" not in cell:
+                continue
+            counts = [len(pattern.findall(line)) for line in cell.split("\n")]
+            whole = list(counts)
+            whole[0] += place
+            whole[-1] += expected - place
+            if expected in counts or whole == [expected] * len(whole):
+                row = frame.index[frame[name] == cell][0]
+                raise DataError(
+                    f"{where}: column {name!r} is {cell[:80]!r}, which has a row within "
+                    "it: take out the stray quote before it, or the line break (row "
+                    f"{row} of the data)"
+                )

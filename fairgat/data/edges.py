@@ -1,22 +1,21 @@
-"""Edges as pairs of rows of the nodes' table: what is an edge, whom it joins, and how a list names them."""
+"""Edges as pairs of rows of the nodes' table: what is an edge, and whom it joins."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgat.data.graph import distinct
 from fairgat.data.roles import EdgeFile, Roles
-from fairgat.data.table import Table
-from fairgat.errors import DataError
+from fairgat.data.table import Table, noting
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Find = Callable[["pd.Series"], np.ndarray]
-"""Finds the rows (m,) of the nodes' table by what edges call them, -1 where there is none."""
-_WEIGHTS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "": 0.0}
+"""Finds the rows (m,) of the nodes' table by what edges call them, -1 for nobody."""
+_LINKS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "": 0.0}
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,15 @@ class Edges:
     pairs: np.ndarray
     """(m, 2) row numbers from 0."""
     where: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
     """How they were read, and how many were left out."""
+    wrong: list[str] = field(default_factory=list)
+    """A sentence for each problem; where there is one, edges are missing."""
+
+
+def none_of(where: str, wrong: list[str]) -> Edges:
+    """Give no edges, as something was wrong."""
+    return Edges(np.empty((0, 2), dtype=np.int32), where, wrong=wrong)
 
 
 def joined(
@@ -35,90 +41,108 @@ def joined(
     listed: Table,
     ends: Sequence[str],
     given: EdgeFile,
-    find: Find,
+    find: Find | None,
     unknown: str = "which names nobody",
 ) -> Edges:
     """Make the edges of a list; leave out those that `roles.drop` names.
+
+    What is wrong is noted: a column has no role, no row is an edge, or one names nobody
+    or joins a node to itself.
 
     Args:
         roles: what may be left out.
         listed: (m) rows.
         ends: its two columns that name the nodes.
         given: what its other columns are.
-        find: who is meant.
+        find: who is meant; None where nodes have no names.
         unknown: what is said of an end that names none of the nodes.
-
-    Raises:
-        DataError: a column has no role, no row is an edge, or one names nobody or joins a node to itself.
     """
     _check_roles(listed, ends, given)
     columns = f"{ends[0]!r} and {ends[1]!r} are the ends"
-    if given.weight is not None:
-        kept = _are_edges(listed, given.weight)
+    if given.link_if in listed.frame:
+        kept, said = _are_edges(listed, str(given.link_if))
         listed = replace(listed, frame=listed.frame[kept])
-        columns += f"; {int((~kept).sum())} rows of weight 0, by {given.weight!r}, are no edges"
+        columns += said
     if listed.frame.empty:
-        raise DataError(f"{listed.where}: no row is an edge")
-    first = " – ".join(str(listed.frame[end].iloc[0]) for end in ends)
-    pairs = np.empty(
-        (len(listed.frame), 2), dtype=np.int32
-    )  # for memory, while all texts are held
+        listed.wrong.append(f"{listed.where}: no row is an edge")
+    if find is None or listed.frame.empty or not {*ends} <= {*listed.frame}:
+        return none_of(listed.where, listed.wrong)
+
+    # 32 bits for memory, while all texts are held
+    pairs = np.empty((len(listed.frame), 2), dtype=np.int32)
     for place, end in enumerate(ends):
         pairs[:, place] = find(listed.frame[end])
-        if "unknown_ids" not in roles.drop:
-            what = f"{unknown}: correct it, or leave such edges out by `drop: [unknown_ids]`"
-            listed.refuse(pairs[:, place] < 0, what, end)
-    good = (pairs >= 0).all(axis=1)
-    loops = good & (pairs[:, 0] == pairs[:, 1])
-    if "self_loops" not in roles.drop:
-        listed.refuse(
-            loops,
-            "as is the other end: leave such edges out by `drop: [self_loops]`",
-            ends[0],
-        )
-    good &= ~loops
+    good = _good(roles, listed, ends, pairs, unknown)
     facts = {
         "edge_columns": columns,
-        "first_edge": first,
+        "first_edge": " – ".join(str(listed.frame[end].iloc[0]) for end in ends),
         "left_out_edges": int((~good).sum()),
     }
-    return Edges(pairs if good.all() else pairs[good], listed.where, facts)
+    if not good.all():
+        pairs = pairs[good]
+    return Edges(pairs, listed.where, facts, listed.wrong)
 
 
 def _check_roles(listed: Table, ends: Sequence[str], given: EdgeFile) -> None:
-    asked = dict.fromkeys(given.exclude, "exclude")
-    asked |= dict.fromkeys(filter(None, [given.weight]), "weight")
-    named = [*ends, *asked]
-    listed = replace(listed, asked=asked)
-    for name in named:
-        listed.column(name)
+    asked = dict.fromkeys(ends, "ends") | dict.fromkeys(given.exclude, "exclude")
+    if given.link_if is not None:
+        asked[given.link_if] = "link_if"
+    named = replace(listed, asked=asked)
+    for name in asked:
+        with noting(listed.wrong):
+            named.column(name)
     for name in listed.frame:
-        if name not in named:
-            raise DataError(
-                f"{listed.where}: {name!r} of the edges has no role: it says which are edges, `{{file: PATH, weight: "
-                f"{name}}}`, or nothing that is used, `exclude: [{name}]` there"
+        if name not in asked:
+            listed.wrong.append(
+                f"{listed.where}: {name!r} of the edges has no role: it says which are "
+                f"edges, `{{file: PATH, link_if: {name}}}`, or nothing that is used, "
+                f"`exclude: [{name}]` there"
             )
 
 
-def _are_edges(listed: Table, weight: str) -> np.ndarray:
-    """Say of each row, (m,) bool, whether its weight makes it an edge: not where it is 0, false, no or empty."""
-    texts = listed.texts(weight)
-    weights = texts.map(
-        {text: _weight(listed.plain(text.strip().lower())) for text in texts.unique()}
-    ).to_numpy()
-    listed.refuse(
-        np.isnan(weights),
-        "which is no weight: a number, true, false, yes or no",
-        weight,
-    )
-    return weights != 0
+def _are_edges(listed: Table, link_if: str) -> tuple[np.ndarray, str]:
+    """Say which rows, (m,) bool, are edges, and what was made of the column."""
+    texts = listed.texts(link_if)
+    value_of = {}
+    for text in texts.unique():
+        value_of[text] = _link(listed.plain(text.lower()))
+    links = texts.map(value_of).to_numpy(np.float64)
+    what = "which does not say whether it is an edge: a number, true, false, yes or no"
+    listed.refuse(np.isnan(links), what, link_if)
+
+    kept = links != 0
+    said = f"; {int((~kept).sum())} rows where {link_if!r} is 0 are no edges"
+    if not np.isin(links[kept], 1).all():
+        said += ", and its amounts are not used"
+    return kept, said
 
 
-def _weight(text: str) -> float:
+def _link(text: str) -> float:
+    if text in _LINKS:
+        return _LINKS[text]
     try:
-        return _WEIGHTS[text] if text in _WEIGHTS else float(text)
+        return float(text)
     except ValueError:
         return np.nan
+
+
+def _good(
+    roles: Roles, listed: Table, ends: Sequence[str], pairs: np.ndarray, unknown: str
+) -> np.ndarray:
+    """Say of each row, (m,) bool, whether it joins two nodes; note one that does not."""
+    if "unknown_ids" not in roles.drop:
+        what = (
+            f"{unknown}: correct it, or leave such edges out by `drop: [unknown_ids]`"
+        )
+        for place, end in enumerate(ends):
+            listed.refuse(pairs[:, place] < 0, what, end)
+
+    good = (pairs >= 0).all(axis=1)
+    loops = good & (pairs[:, 0] == pairs[:, 1])
+    if "self_loops" not in roles.drop:
+        what = "as is the other end: leave such edges out by `drop: [self_loops]`"
+        listed.refuse(loops, what, ends[0])
+    return good & ~loops
 
 
 def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:
@@ -131,7 +155,8 @@ def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]
     """
     different = distinct(pairs[:, 0].astype(np.int64) * len(groups) + pairs[:, 1])
     small = groups.astype(np.int16)  # for memory: there are few groups
-    first, second = small[different // len(groups)], small[different % len(groups)]
+    first = small[different // len(groups)]
+    second = small[different % len(groups)]
     inside = (first >= 0) & (second >= 0)
     return {
         "repeated_edges": len(pairs) - len(different),
@@ -142,7 +167,11 @@ def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]
 
 
 def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Find the largest connected component, (N,) bool, of the subgraph that some nodes, (N,) bool, induce."""
+    """Find the largest connected component, (N,) bool, of the subgraph of some nodes.
+
+    Args:
+        among: (N,) bool, these nodes.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -5,13 +5,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgat import groups
 from fairgat.errors import DataError, NotDefined
 from fairgat.files import damaged, read_bytes, replacing
+
+if TYPE_CHECKING:
+    from fairgat.data.columns import Columns
 
 FORMAT_VERSION = 1
 UNLABELLED = -1
@@ -32,6 +35,7 @@ class Graph:
         groups: for each group its value of every sensitive attribute, such as `{"race": "1", "sex": "0"}`; empty where
             that is not known.
         facts: how its files were read and what was left out, for the statistics; nothing is computed from it.
+        columns: what the features were made of; it has a file of its own.
     """
 
     features: np.ndarray
@@ -40,6 +44,7 @@ class Graph:
     edge_index: np.ndarray
     groups: tuple[Mapping[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    columns: "Columns | None" = None
 
     @property
     def num_nodes(self) -> int:
@@ -189,7 +194,10 @@ class Graph:
             )
         about = json.loads(str(arrays["about"]))
         graph = cls(
-            **{name: arrays[name] for name in _ARRAYS},
+            features=arrays["features"],
+            labels=arrays["labels"],
+            sensitive=arrays["sensitive"],
+            edge_index=arrays["edge_index"],
             groups=tuple(about["groups"]),
             facts=about["facts"],
         )

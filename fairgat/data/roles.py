@@ -1,8 +1,10 @@
-"""What may be declared of a user's own data: its files, and the role of every column. `own.py` makes the graph.
+"""What is declared of a user's own data: its files, and the role of every column.
 
-Nothing is guessed: what is not declared is refused. Ids, groups and labels are texts, so that 007 and 7 are two ids.
+Nothing is guessed: what is not declared is refused. Ids, groups and labels are texts,
+so that 007 and 7 are two ids. `own.py` makes the graph.
 """
 
+import itertools
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
@@ -11,30 +13,24 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 from fairgat.config import Model, PathText, regular
 from fairgat.data.source import Scaling
 from fairgat.files import stays_inside
+from fairgat.texts import compared
 
 REST = "*"
-"""Among the values of a group or of a label: every value that no other one names. An empty cell is none of them."""
+"""Among the values of a group or label: all that no other names, but an empty cell."""
 MOST_GROUPS = 12
-
-_FILE = "describe the file, as in nodes: {file: PATH, "
-_OLD = {  # options until 0.3.0, and what took their place
-    "separator": _FILE + "read: {sep: ';'}}",
-    "encoding": _FILE + "read: {encoding: cp1252}}",
-    "comment": _FILE + "read: {comment: '%'}}",
-    "decimal": _FILE + "read: {decimal: ','}}",
-    "thousands": _FILE + "read: {thousands: '.'}}",
-    "header": _FILE + "read: {header: null}}; its columns are then called 0, 1, ...",
-    "missing": _FILE + "read: {na_values: [-9]}}, and say how to `fill` empty cells",
-    "ends": "describe the file: edges: {file: PATH, ends: [from, to]}",
-}
 
 
 def _text(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(
-            f"write quotes around the value, as the file has it: YAML reads this one as {value!r}"
+            "write quotes around the value, as the file has it: YAML reads this one as "
+            f"{value!r}"
         )
     return str(value)
+
+
+def _value(value: Any) -> Any:
+    return compared(_text(value))
 
 
 def _listed(value: Any) -> Any:
@@ -45,7 +41,7 @@ def _merged(value: Any) -> Any:
     """Give groups by name, also where their values are listed, each a group."""
     if value is None or isinstance(value, dict):
         return value
-    return {_text(each): [each] for each in _listed(value)}
+    return {_value(each): [each] for each in _listed(value)}
 
 
 def _at_path(value: Any) -> Any:
@@ -56,24 +52,18 @@ Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 
 
-class Declared(Model):
-    """A model that says of an old option what took its place."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _replaced(cls, given: Any) -> Any:
-        for name in given if isinstance(given, dict) else ():
-            if name in _OLD and name not in cls.model_fields:
-                raise ValueError(f"`{name}` is no option any more: {_OLD[name]}")
-        return given
+Values = Annotated[
+    tuple[Annotated[str, BeforeValidator(_value)], ...], BeforeValidator(_listed)
+]
+"""Values of cells, as they are compared; `Text` is a column."""
 
 
-class OwnFile(Declared):
+class OwnFile(Model):
     """A file of the user's own, or one that is published."""
 
     file: PathText | None = None
-    """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a data mirror, by default the
-    data set's name and nodes.csv, say."""
+    """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a
+    data mirror, by default the data set's name and nodes.csv, say."""
     url: Annotated[str, Field(pattern="^https?://")] | None = None
     """Where it is published, at an address whose content never changes."""
     sha256: (
@@ -82,7 +72,7 @@ class OwnFile(Declared):
     ) = None
     """The SHA-256 of a published file, as `sha256sum` prints it."""
     git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    """Git's id of a published file in place of its SHA-256, as `git hash-object` prints it."""
+    """Git's id of a published file in place of its SHA-256 (`git hash-object`)."""
 
     @model_validator(mode="after")
     def _known(self) -> "OwnFile":
@@ -113,17 +103,28 @@ class Delimited(OwnFile):
     """A file of rows and columns."""
 
     read: dict[str, Any] = {}
-    """What `pandas.read_csv` is told of it: sep, encoding, decimal, thousands, comment, header, na_values, ..."""
+    """What `pandas.read_csv` is told of it: sep, encoding, decimal, thousands, comment,
+    header, na_values, ..."""
 
 
 class EdgeFile(OwnFile):
-    """A file of edges, undirected: one that is listed twice, or both ways, is one edge."""
+    """A file of edges without a direction: one that is listed twice is one edge."""
 
-    weight: Text | None = None
-    """A column, or an attribute, that says what is an edge: not where it is 0, false, no or empty. A negative weight
-    is an edge like any other."""
+    link_if: Text | None = None
+    """A column, or an attribute, that says what is an edge: not where it is 0, false, no
+    or empty. Whatever else it is, amounts are not used; a negative one is an edge."""
     exclude: Texts = ()
     """Columns or attributes that say nothing that is used."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "weight" in given:
+            raise ValueError(
+                f"`weight` is now `link_if: {given['weight']}`, for it only says which "
+                "rows are edges, and amounts are not used"
+            )
+        return given
 
 
 class Edges(Delimited, EdgeFile):
@@ -138,25 +139,26 @@ NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
 EdgesAtPath = Annotated[Edges, BeforeValidator(_at_path)]
 
 
-class Roles(Declared):
+class Roles(Model):
     """What the columns of the nodes are, and what is made of them."""
 
     sensitive: Annotated[Texts, Field(min_length=1)]
-    """Column of the sensitive attribute, or several: the combinations that occur are the groups."""
-    groups: Annotated[dict[Text, Texts], BeforeValidator(_merged)] | None = None
-    """Values of a single attribute in the order of the groups, or merged by name: {f: [F, female], m: "*"}, where "*"
-    is every other value. By default all that occur, in order."""
+    """Column of the sensitive attribute, or several: the combinations are the groups."""
+    groups: Annotated[dict[Text, Values], BeforeValidator(_merged)] | None = None
+    """Values of a single attribute in the order of the groups, or merged by name: {f:
+    [F, female], m: "*"}, where "*" is every other value. By default all, in order."""
     bins: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
-    """Or where to cut a single attribute of numbers: [30, 60] makes the groups below 30, 30 to below 60, and above."""
+    """Or where to cut a single attribute of numbers: [30, 60] makes the groups below 30,
+    30 to below 60, and above."""
     label: Text | None = None
-    """Column of the label. Link prediction needs none; without it the groups are the labels."""
-    positive: Texts = ("1",)
-    """The values that are label 1. `"*"`: all that `negative` and `unlabelled` do not name."""
-    negative: Texts = ("0",)
+    """Column of the label. Link prediction needs none; then the groups are the labels."""
+    positive: Values = ("1",)
+    """The values that are label 1. `"*"`: all but those of `negative`, `unlabelled`."""
+    negative: Values = ("0",)
     """The values that are label 0; or `"*"`."""
-    unlabelled: Texts = ()
-    """The values that mean that the label is not known; "" is an empty cell. Such nodes stay in the graph, and are
-    neither trained nor measured on."""
+    unlabelled: Values = ()
+    """The values that mean that the label is not known; "" is an empty cell. Such nodes
+    stay in the graph, and are neither trained nor measured on."""
     features: Texts | None = None
     """Columns of numbers, or `categories`; by default every column without another role."""
     exclude: Texts = ()
@@ -164,12 +166,13 @@ class Roles(Declared):
     categories: Texts = ()
     """Features that become a column of zeros and ones for each of their values."""
     fill: Literal["zero", "mean"] | None = None
-    """What takes the place of an empty cell of a feature; by default it is refused. In `categories`, no value."""
+    """What takes the place of an empty cell of a feature; by default it is refused. In
+    `categories`, no value."""
     graph_features: tuple[Literal["degree", "constant"], ...] = ()
-    """Features made of the graph: the number of neighbours; 1 for every node, whatever the scaling."""
+    """Features made of the graph: the number of neighbours; 1, whatever the scaling."""
     drop: tuple[Literal["self_loops", "unknown_ids", "unknown_groups"], ...] = ()
-    """What is left out instead of being refused: edges from a node to itself, edges that name nobody, nodes of none of
-    the groups."""
+    """What is left out instead of being refused: edges from a node to itself, edges that
+    name nobody, nodes of none of the groups."""
     labelled_only: bool = False
     """Whether unlabelled nodes are left out of the graph."""
     largest_component: bool = False
@@ -181,7 +184,8 @@ class Roles(Declared):
     def _fit(self) -> "Roles":
         if (self.groups or self.bins) and len(self.sensitive) > 1:
             raise ValueError(
-                "`groups` and `bins` are for a single attribute: recode several in the file"
+                "`groups` and `bins` are for a single attribute: recode several in the "
+                "file"
             )
         if self.groups and self.bins:
             raise ValueError(
@@ -196,27 +200,26 @@ class Roles(Declared):
         return self
 
     def roles(self) -> dict[str, str]:
-        """Give the role of each column that is named.
+        """Give the role of each column that is named, by its option.
 
         Raises:
             ValueError: one has two roles.
         """
-        roles: dict[str, str] = {}
-        features = {*(self.features or ()), *self.categories}
         named: dict[str, Iterable[str | None]] = {
             "id": [getattr(self, "id", None)],
             "label": [self.label],
-        }
-        named |= {
             "sensitive": self.sensitive,
             "exclude": self.exclude,
-            "features": features,
+            "features": [*(self.features or ()), *self.categories],
         }
+        roles: dict[str, str] = {}
         for role, names in named.items():
             for name in filter(None, names):
-                if roles.setdefault(name, role) != role:
+                other = roles.setdefault(name, role)
+                if other != role:
                     raise ValueError(
-                        f"column {name!r} is in both `{roles[name]}` and `{role}`: it has one role"
+                        f"column {name!r} is in both `{other}` and `{role}`: it has "
+                        "one role"
                     )
         return roles
 
@@ -226,6 +229,7 @@ class Roles(Declared):
 
 
 def _check_once(key: str, lists: Iterable[tuple[str, ...]]) -> None:
-    values = [value for values in lists for value in values]
-    if twice := sorted({value for value in values if values.count(value) > 1}):
-        raise ValueError(f"{twice[0]!r} is listed twice in {key}")
+    values = list(itertools.chain.from_iterable(lists))
+    for value in sorted(values):
+        if values.count(value) > 1:
+            raise ValueError(f"{value!r} is listed twice in {key}")

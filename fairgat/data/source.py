@@ -16,18 +16,19 @@ Scaling = Literal["min_max", "row", "none"]
 class File:
     """One raw file of a data set, and where to get it.
 
-    In `results/data/raw/{dataset}/` it lies beside its checksum: `bail.csv` and `bail.csv.sha256`, which
-    `sha256sum -c` reads.
+    In `results/data/raw/{dataset}/` it lies beside its checksum: `bail.csv` and
+    `bail.csv.sha256`, which `sha256sum -c` reads.
     """
 
     name: str
-    """Its path in a data mirror, such as `recidivism/bail.csv`. The last part is its name in results/data/raw/."""
+    """Its path in a data mirror, such as `recidivism/bail.csv`. The last part is its name
+    in results/data/raw/."""
     url: str | None = None
     """Where it is published, pinned to a commit."""
     sha256: str | None = None
     """Checksum of its bytes."""
     blob: str | None = None
-    """Git's id of its bytes, where we never had the file: the tree of its repository names it (`git ls-tree`)."""
+    """Git's id of its bytes, where we never had the file: `git ls-tree` names it."""
     local: Path | None = None
     """The user's own file: it is copied from there and nowhere else."""
 
@@ -39,7 +40,8 @@ class File:
             )
         if not (self.sha256 or self.blob or self.local):
             raise ConfigError(
-                f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen"
+                f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is "
+                "trusted unseen"
             )
 
     @property
@@ -54,15 +56,14 @@ class File:
         return f"git blob id {self.blob}" if self.blob else None
 
     def state(self, folder: Path) -> Literal["missing", "altered", "here"]:
-        """Compare the file in `folder` with its pin, or with the checksum that was noted when it was copied."""
-        path, noted = folder / self.basename, folder / f"{self.basename}.sha256"
+        """Compare the file in `folder` with its pin, or the checksum noted beside it."""
+        path = folder / self.basename
+        noted = folder / f"{self.basename}.sha256"
         if not path.exists():
             return "missing"
-        pin = self.pin or (
-            f"SHA-256 {noted.read_text('utf-8', 'replace')[:64]}"
-            if noted.exists()
-            else ""
-        )
+        pin = self.pin
+        if pin is None and noted.exists():
+            pin = f"SHA-256 {noted.read_text('utf-8', 'replace')[:64]}"
         return "here" if pin in identities(path) else "altered"
 
     def verify(self, folder: Path) -> None:
@@ -71,11 +72,12 @@ class File:
         Raises:
             DataError: it is missing or altered.
         """
-        if (state := self.state(folder)) != "here":
+        state = self.state(folder)
+        if state != "here":
             wanted = self.pin or "the checksum noted beside it"
             raise DataError(
-                f"{folder / self.basename} is {state}: it should have {wanted}. Delete {folder} and run again to fetch "
-                "it anew."
+                f"{folder / self.basename} is {state}: it should have {wanted}. Delete "
+                f"{folder} and run again to fetch it anew."
             )
 
 
@@ -89,24 +91,34 @@ def github(repository: str, commit: str, path: str) -> str:
 
 
 def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
-    """Scale (N, F) features as the protocol asks; returns float32.
+    """Scale (N, F) features by their own extremes, as `rescaled` does."""
+    features = np.asarray(features, dtype=np.float64)
+    return rescaled(features, how, features.min(axis=0), features.max(axis=0))
+
+
+def rescaled(
+    features: np.ndarray, how: Scaling, lows: np.ndarray, highs: np.ndarray
+) -> np.ndarray:
+    """Scale features as the protocol asks; returns float32.
 
     Args:
-        features: (N, F) numbers.
-        how: `min_max`: each column to [-1, 1], constant columns to 0; `row`: each row divided by its sum, empty rows
-            unchanged, after the smallest number is subtracted from all where it is negative: for the citation graphs
-            the same as PyTorch Geometric's NormalizeFeatures; `none`: unchanged.
+        features: (N, F) float64.
+        how: `min_max`: each column so that [low, high] becomes [-1, 1], constant ones to
+            0; `row`: each row divided by its sum, empty rows unchanged, after the least
+            of all lows is subtracted where it is negative: for the citation graphs the
+            same as PyTorch Geometric's NormalizeFeatures; `none`: unchanged.
+        lows, highs: (F,) of each column, in the data that a model is trained on.
     """
-    features = np.asarray(features, dtype=np.float64)
     if how == "row":
-        features = features - min(features.min(initial=0), 0)
+        features = features - min(lows.min(initial=0), 0)
         total = features.sum(axis=1, keepdims=True)
         features = features / np.where(total == 0, 1.0, total)
     if how != "min_max":
         return features.astype(np.float32)
     result = np.zeros(features.shape, dtype=np.float32)
     for column, values in enumerate(features.T):  # one at a time, for memory
-        low, high = values.min(), values.max()
+        low = lows[column]
+        high = highs[column]
         if high > low:
             result[:, column] = 2 * (values - low) / (high - low) - 1
     return result

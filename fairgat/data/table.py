@@ -1,7 +1,12 @@
-"""A table of a user's data, its columns as texts or numbers, and the sentence that names a wrong cell."""
+"""A table of a user's data: its columns as texts or numbers, and what is wrong with them.
 
+A wrong cell is noted, not raised: `told` says in one error what is wrong with all files.
+"""
+
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,20 +15,38 @@ import numpy as np
 from fairgat.data.roles import MOST_GROUPS, REST
 from fairgat.errors import DataError, nearest
 from fairgat.groups import missing
+from fairgat.texts import compared
 
 if TYPE_CHECKING:  # importing it takes a second, and Snakemake's processes import this
     import pandas as pd
 
 _SHOWN = 5  # values of many that are shown
+_MOST_TOLD = 10
 # As pandas reads them, if no blank stands behind one.
 _BOOLEANS = dict.fromkeys(("True", "TRUE", "true"), 1.0)
 _BOOLEANS |= dict.fromkeys(("False", "FALSE", "false"), 0.0)
+_DATE = r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}"
+_CURRENCY = r"[$€£¥%]|[A-Z]{3}"
+_READ_AS = {  # what is a number to people and none to pandas, and what makes it one
+    r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?": "`read: {thousands: ','}` reads such numbers",
+    r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?": (
+        "`read: {thousands: '.', decimal: ','}` reads such numbers"
+    ),
+    r"[+-]?\d+,\d+": "`read: {decimal: ','}` reads such numbers",
+    rf"({_DATE})\D?.*": (
+        "write a date as a number, of years or days, or list the column in `exclude`"
+    ),
+    rf"({_CURRENCY})? ?[+-]?[\d.,]+ ?({_CURRENCY})?": (
+        "write the number without its unit, or list the column in `exclude`"
+    ),
+}
+NO_NUMBER = "list the column in `categories`, or in `exclude`"
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and columns, and how messages name them."""
+    """Rows and columns, how messages name them, and what was found wrong."""
 
     frame: "pd.DataFrame"
     """Texts, numbers or bool. The index names the rows."""
@@ -35,22 +58,29 @@ class Table:
     if_absent: str = ""
     """What a message about a column that is not there adds."""
     decimal: str = "."
-    """The decimal mark of numbers among texts: pandas reads no number of a column that has a text, too."""
+    """The decimal mark of numbers among texts: pandas reads none of such a column."""
     thousands: str = ""
     """What stands between their thousands."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """The option that names a column, for messages."""
+    wrong: list[str] = field(default_factory=list)
+    """A sentence for each problem."""
 
     def column(self, name: str) -> "pd.Series":
-        if name not in self.frame:
-            what = f"{self.where}: there is no column {name!r}"
-            if name in self.asked:
-                what += f", which the option `{self.asked[name]}` names"
-            raise DataError(f"{what}; {nearest(name, self.frame)}{self.if_absent}")
-        return self.frame[name]
+        """Give the cells of a column.
+
+        Raises:
+            DataError: there is none of this name.
+        """
+        if name in self.frame:
+            return self.frame[name]
+        what = f"{self.where}: there is no column {name!r}"
+        if name in self.asked:
+            what += f", which the option `{self.asked[name]}` names"
+        raise DataError(f"{what}; {nearest(name, self.frame)}{self.if_absent}")
 
     def texts(self, name: str) -> "pd.Series":
-        """Give each cell's text, whatever pandas took it for; "" is an empty or blank one."""
+        """Give each cell's text, as it is compared; "" is an empty or blank one."""
         return texts(self.column(name))
 
     def numbers(self, name: str) -> np.ndarray:
@@ -68,25 +98,68 @@ class Table:
         return to_numbers(plain)
 
     def plain(self, text: str) -> str:
-        """Write a number as Python does; where the decimal mark is another, a point makes it none."""
-        return text.replace(self.thousands, "").translate(
-            str.maketrans(f"{self.decimal}.", f".{self.decimal}")
-        )
+        """Write a number as Python does; a point that is no decimal mark makes none."""
+        marks = str.maketrans(f"{self.decimal}.", f".{self.decimal}")
+        return text.replace(self.thousands, "").translate(marks)
 
     def refuse(
         self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None
     ) -> None:
-        """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""
+        """Note the first row for which `wrong` (N,) holds, and how many others.
+
+        Args:
+            what: is wrong.
+            name: the column whose cell is shown.
+        """
         if not wrong.any():
             return
-        first, others = int(wrong.argmax()), int(wrong.sum()) - 1
-        said = "" if name is None else _said(self.frame[name].iloc[first])
-        cell = f"column {name!r} is {said}, " if name is not None else ""
-        more = f", and {others} more" if others else ""
+        first = int(wrong.argmax())
+        others = int(wrong.sum()) - 1
         row = self.row.format(self.frame.index[first])
-        raise DataError(
-            f"{self.where}: {cell}{what}{self.if_empty if said == 'empty' else ''} ({row}{more})"
-        )
+        if others:
+            row += f", and {others} more"
+        if name is not None:
+            cell = _said(self.frame[name].iloc[first])
+            what = f"column {name!r} is {cell}, {what}"
+            if cell == "empty":
+                what += self.if_empty
+        self.wrong.append(f"{self.where}: {what} ({row})")
+
+    def refuse_unreadable(self, wrong: np.ndarray, name: str, otherwise: str) -> None:
+        """Note the cells (N,) that are no numbers: one problem for each way out.
+
+        Args:
+            otherwise: the way out where a cell looks like no number.
+        """
+        if not wrong.any():
+            return
+        cells = self.texts(name).where(wrong, "")
+        advice_of = {}
+        for cell in cells.unique():
+            advice_of[cell] = _advice(cell, otherwise) if cell else ""
+        advised = cells.map(advice_of)
+        for advice in dict.fromkeys(advice_of.values()):
+            if advice:
+                what = f"which is not a number: {advice}"
+                self.refuse(advised == advice, what, name)
+
+
+@contextmanager
+def noting(wrong: list[str]) -> Iterator[None]:
+    """Note a DataError among what is wrong, and go on behind the block."""
+    try:
+        yield
+    except DataError as error:
+        wrong.append(str(error))
+
+
+def told(wrong: Iterable[str]) -> DataError:
+    """Make one error of all that is wrong, a line each."""
+    lines = list(dict.fromkeys(wrong))
+    more = len(lines) - _MOST_TOLD
+    if more > 0:
+        lines = [*lines[:_MOST_TOLD], f"... and {more} more problems"]
+    return DataError("\n".join(lines))
 
 
 def _is_text(cell: Any) -> bool:
@@ -94,48 +167,50 @@ def _is_text(cell: Any) -> bool:
 
 
 def _said(cell: Any) -> str:
-    return (
-        "empty"
-        if cell is None or cell != cell or not str(cell).strip()
-        else repr(str(cell)[:80])
-    )
+    if cell is None or cell != cell or not str(cell).strip():
+        return "empty"
+    return repr(str(cell)[:80])
+
+
+def _advice(cell: str, otherwise: str) -> str:
+    """Say what makes a number of a cell that is none to pandas."""
+    for pattern, advice in _READ_AS.items():
+        if re.fullmatch(pattern, cell):
+            return advice
+    return otherwise
 
 
 def texts(values: "pd.Series") -> "pd.Series":
-    """Give each cell's text; "" is an empty or blank one."""
+    """Give each cell's text, as it is compared; "" is an empty or blank one."""
     import pandas as pd
 
     codes, different = pd.factorize(values.astype(object))
-    said = [str(value) if str(value).strip() else "" for value in different]
-    return pd.Series(
-        np.array([*said, ""], dtype=object)[codes], index=values.index
-    )  # an empty cell has code -1
+    said = [compared(str(value)) for value in different]
+    said.append("")  # an empty cell has code -1
+    return pd.Series(np.array(said, dtype=object)[codes], index=values.index)
 
 
 def mapped(
     values: "pd.Series", of: Mapping[str, Value], otherwise: Value
 ) -> "pd.Series":
-    """Give what each text stands for; REST has all texts that are not listed and not a word for a missing value."""
+    """Give what each text stands for.
+
+    REST has all texts that are not listed and not a word for a missing value.
+    """
     different = values.unique()
-    others = [
-        otherwise if lacking else of.get(REST, otherwise)
-        for lacking in missing(different)
-    ]
-    return values.map(
-        {
-            value: of.get(value, other)
-            for value, other in zip(different, others, strict=True)
-        }
-    )
+    stands_for = {}
+    for value, lacking in zip(different, missing(different), strict=True):
+        rest = otherwise if lacking else of.get(REST, otherwise)
+        stands_for[value] = of.get(value, rest)
+    return values.map(stands_for)
 
 
 def to_numbers(values: "pd.Series") -> np.ndarray:
     """Read cells as numbers, (N,) float64; NaN is what is none."""
     import pandas as pd
 
-    return pd.to_numeric(values, errors="coerce").to_numpy(
-        np.float64, copy=True, na_value=np.nan
-    )
+    numbers = pd.to_numeric(values, errors="coerce")
+    return numbers.to_numpy(np.float64, copy=True, na_value=np.nan)
 
 
 def ordered(values: Iterable[str]) -> list[str]:
@@ -147,7 +222,7 @@ def ordered(values: Iterable[str]) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Give texts that differ in case, blanks around them or the way a number is written the same form."""
+    """Give texts that differ in case, or in how a number is written, the same form."""
     try:
         return repr(float(text))
     except ValueError:
@@ -156,27 +231,27 @@ def folded(text: str) -> str:
 
 def empty(values: "pd.Series") -> np.ndarray:
     """Say of each cell, (N,) bool, whether it is empty or blank."""
-    return (
-        values.isna() if values.dtype.kind in "iufb" else texts(values) == ""
-    ).to_numpy()
+    lacking = values.isna()
+    if values.dtype.kind not in "iufb":
+        lacking = texts(values) == ""
+    return lacking.to_numpy()
 
 
 def describe(values: "pd.Series") -> str:
-    """Say the range of numbers, or the values, of a column, and how many cells are empty."""
+    """Say the range of a column's numbers, or its values, and how many are empty."""
     are_numbers = values.dtype.kind in "iuf"
     said = values if are_numbers else texts(values)
     said = said[said.notna() & (said != "")]
     different = said.unique()
+
     if are_numbers and len(said):
-        all_different = (
-            ", all different"
-            if len(values) > _SHOWN and len(different) == len(said)
-            else ""
-        )
-        shown = f"{said.min():g} to {said.max():g}{all_different}"
+        shown = f"{said.min():g} to {said.max():g}"
+        if len(values) > _SHOWN and len(different) == len(said):
+            shown += ", all different"
     elif len(different) > MOST_GROUPS:
         shown = f"{', '.join(different[:_SHOWN])}, ... ({len(different)} values)"
     else:
         shown = ", ".join(ordered(different))
     lacking = len(values) - len(said)
-    return "; ".join(filter(None, [shown, f"{lacking} empty" if lacking else ""]))
+    empty_ones = f"{lacking} empty" if lacking else ""
+    return "; ".join(filter(None, [shown, empty_ones]))

@@ -1,7 +1,8 @@
-"""Recidivism, Pokec-z, Pokec-n, German, NBA, Income and Credit: public tables of this field.
+"""Recidivism, Pokec-z, Pokec-n, German, NBA, Income and Credit: tables of this field.
 
-public.yaml has the options of each, as of `source: tables`; docs/data.md has their cards. Where we never had the whole
-files, as of Pokec, they are known by git's ids of their contents, which the tree of the repository lists.
+public.yaml has the options of each, as of `source: tables`; docs/data.md has their cards.
+Where we never had the whole files, as of Pokec, they are known by git's ids of their
+contents, which the tree of the repository lists.
 """
 
 from pathlib import Path
@@ -28,12 +29,12 @@ class Options(tables.Options):
     """Those of `source: tables`, each with the value that public.yaml gives it where absent."""
 
     table: str | None = None
-    """Which of the tables in public.yaml it is; the one of the data set's name where absent."""
+    """Which table in public.yaml it is; that of the data set's name where absent."""
     edges: EdgesAtPath | None = None  # type: ignore[assignment]  # not published for all
     """As `nodes`."""
     similarity: float | None = Field(default=None, gt=0, lt=1)
-    """Where no edges are published, the share of `similar_pairs`, over all columns but the label and those that
-    public.yaml excludes."""
+    """Where no edges are published, the share of `similar_pairs`, over all columns but
+    the label and those that public.yaml excludes."""
 
     @model_validator(mode="before")
     @classmethod
@@ -67,14 +68,11 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    nodes, *edges = (folder / file.basename for file in files(name, options))
-    table = tables.read_nodes(nodes, options)
-    listed = (
-        tables.read_edges(edges[0], options, table)
-        if edges
-        else _similar(table, options)
-    )
-    return own.assemble(options, table, listed)
+    if options.edges:
+        return tables.load(str(options.table), folder, options, seed)
+    (file,) = files(name, options)
+    nodes = tables.read_nodes(folder / file.basename, options)
+    return own.assemble(options, nodes, _similar(nodes, options))
 
 
 def _similar(nodes: Table, options: Options) -> Edges:
@@ -85,9 +83,10 @@ def _similar(nodes: Table, options: Options) -> Edges:
 
 
 def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:
-    """Join each row to every other one whose similarity, 1 / (1 + Euclidean distance), exceeds `share` of its best.
+    """Join each row to every other that is more similar than a share of its best.
 
-    So NIFTY's code makes the edges of Recidivism, German and Credit.
+    Similarity is 1 / (1 + Euclidean distance). So NIFTY's code makes the edges of
+    Recidivism, German and Credit.
 
     Args:
         records: (N, F) float64, N > 1.
@@ -100,13 +99,11 @@ def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     tree = KDTree(records)
-    nearest = tree.query(records, k=2)[0][
-        :, 1
-    ]  # the first is the row itself, or one like it
+    distances, _ = tree.query(records, k=2)
+    nearest = distances[:, 1]  # the first is the row itself, or one like it
     reach = (1 + nearest) / share - 1
-    near = tree.query_ball_point(
-        records, reach * (1 + 1e-9) + 1e-9
-    )  # rather too many: similarities decide
+    reach = reach * (1 + 1e-9) + 1e-9  # rather too many: similarities decide
+    near = tree.query_ball_point(records, reach)
     pairs = []
     for row, others in enumerate(near):
         others = np.setdiff1d(others, row)

@@ -6,28 +6,32 @@ my-network:
   options: {path: my/graph.pt, sensitive: group, label: y}
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairgat.data import own
-from fairgat.data.edges import Edges, joined
+from fairgat.data.edges import Edges, Find, joined, none_of
 from fairgat.data.graph import Graph
 from fairgat.data.roles import AtPath, Roles, Texts
 from fairgat.data.source import File, Scaling
 from fairgat.data.sources.tables import asked
-from fairgat.data.table import Table
+from fairgat.data.table import Table, noting, told
 from fairgat.errors import DataError
+
+_ENDS = ("source", "target")
 
 
 class Options(Roles):
-    """`x` are the features; attributes with a value for each node that options name are columns beside it."""
+    """`x` are the features; attributes of nodes that options name are columns beside it."""
 
     path: AtPath
-    """The saved `Data`: its path, or {file: PATH, weight: edge_weight, exclude: [edge_attr]}."""
+    """The saved `Data`: its path, or {file: PATH, link_if: edge_weight, exclude:
+    [edge_attr]}."""
     sensitive: Texts = ("sensitive",)
-    """Its attribute with the sensitive group of each node, or several: the combinations are the groups."""
+    """Its attribute with the group of each node, or several: their combinations."""
     scaling: Scaling = "none"
     """How features are scaled."""
 
@@ -37,83 +41,103 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
+    """Make the graph, nodes in their order, edges without a direction."""
     import pandas as pd
 
     where = options.path.where
     data = _data(folder / files(name, options)[0].basename, where)
+    x = _features(data, where)
+    wrong: list[str] = []
+    columns = {f"x[{place}]": values for place, values in enumerate(x.T)}
+    of_x = (*columns,)
+    for key in options.roles():
+        with noting(wrong):
+            columns[key] = _column(data, key, len(x), where)
+    edges = _edges(data, options, len(x))
+    if wrong:
+        raise told([*wrong, *edges.wrong])
+
+    nodes = Table(pd.DataFrame(columns, range(len(x))), where, "node {}")
+    features = (*of_x, *(options.features or ()))
+    graph = own.assemble(
+        options.model_copy(update={"features": features}), nodes, edges
+    )
+    said = graph.facts["columns"]
+    named = {name: said[name] for name in said if name not in of_x}
+    return replace(graph, facts={**graph.facts, "columns": {"x": "features", **named}})
+
+
+def _features(data: Any, where: str) -> np.ndarray:
+    """Take the (N, F) features, of which there may be none."""
     if "x" not in data and data.num_nodes is None:
         raise DataError(
-            f"{where}: the Data has neither 'x' nor 'num_nodes', which say how many nodes there are"
+            f"{where}: the Data has neither 'x' nor 'num_nodes', which say how many "
+            "nodes there are"
         )
-    x = _array(data, "x", where) if "x" in data else np.zeros((data.num_nodes, 0))
+    if "x" not in data:
+        return np.zeros((data.num_nodes, 0))
+    x = _array(data, "x", where)
     if x.ndim != 2 or x.dtype.kind not in "fiub":
         raise DataError(
-            f"{where}: features must be an (N, F) matrix; the Data's 'x' has shape {x.shape} of {x.dtype}"
+            f"{where}: features must be an (N, F) matrix; the Data's 'x' has shape "
+            f"{x.shape} of {x.dtype}"
         )
-    columns = {
-        key: _column(data, key, len(x), where)
-        for key, role in options.roles().items()
-        if role != "exclude"
-    }
-    nodes = Table(pd.DataFrame(columns), where, "node {}")
-    return own.assemble(options, nodes, _edges(data, options, len(x)), x)
+    return x
 
 
 def _edges(data: Any, options: Options, count: int) -> Edges:
+    """Take the edges, and whatever else PyTorch Geometric takes for theirs."""
     import pandas as pd
 
-    where, edges = options.path.where, _array(data, "edge_index", options.path.where)
-    if (
-        edges.ndim != 2
-        or len(edges) != 2
-        or (edges.size and edges.dtype.kind not in "iu")
-    ):
-        raise DataError(
-            f"{where}: 'edge_index' must be (2, E) whole numbers, got {edges.dtype} of shape {edges.shape}"
-        )
-    frame = pd.DataFrame(edges.T, columns=["source", "target"])
-    given = {"edge_weight", "edge_attr"}.intersection(data.keys()) | {
-        *filter(None, [options.path.weight])
-    }
-    for name in sorted(given - {*options.path.exclude}):
-        frame[name] = (
-            _column(data, name, len(frame), where) if name == options.path.weight else 0
-        )  # has no role
-    listed, path = (
-        Table(frame, where, "edge {}"),
-        options.path.model_copy(update={"exclude": ()}),
-    )
-    return joined(
-        options,
-        listed,
-        ("source", "target"),
-        path,
-        lambda ends: ends.where(ends.between(0, count - 1), -1),
-    )
+    where = options.path.where
+    wrong: list[str] = []
+    with noting(wrong):
+        edges = _array(data, "edge_index", where)
+        whole = edges.dtype.kind in "iu" or not edges.size
+        if edges.ndim != 2 or len(edges) != 2 or not whole:
+            raise DataError(
+                f"{where}: 'edge_index' must be (2, E) whole numbers, got "
+                f"{edges.dtype} of shape {edges.shape}"
+            )
+        frame = pd.DataFrame(edges.T, columns=list(_ENDS))
+        for key in sorted(data.keys()):
+            if key != "edge_index" and data.is_edge_attr(key):
+                frame[key] = 0  # what it is does not matter, but for `link_if`
+        link_if = options.path.link_if
+        if link_if in data:
+            frame[link_if] = _column(data, str(link_if), len(frame), where)
+        listed = Table(frame, where, "edge {}")
+        return joined(options, listed, _ENDS, options.path, _finder(count))
+    return none_of(where, wrong)
+
+
+def _finder(count: int) -> Find:
+    return lambda ends: ends.where(ends.between(0, count - 1), -1).to_numpy()
 
 
 def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
-    """Take an attribute with a number for each node or edge; whole numbers, as they often are in float32, as such."""
+    """Take an attribute with a number for each node or edge.
+
+    Whole numbers, as they often are in float32, are taken as such; a missing one stays
+    missing.
+    """
     values = _array(data, name, where)
-    values = values.reshape(-1) if values.shape == (count, 1) else values
+    if values.shape == (count, 1):
+        values = values.reshape(-1)
     if values.shape != (count,):
         raise DataError(
-            f"{where}: the Data's {name!r} must be {count} numbers, got shape {values.shape}"
+            f"{where}: the Data's {name!r} must be {count} numbers, got shape "
+            f"{values.shape}"
         )
     if values.dtype.kind != "f":
         return values
+
     there = ~np.isnan(values)
-    if (
-        not there.any()
-        or not np.isfinite(values[there]).all()
-        or (values[there] % 1).any()
-    ):
+    known = values[there]
+    if not there.any() or not np.isfinite(known).all() or (known % 1).any():
         return values
-    whole = np.full(
-        count, None, dtype=object
-    )  # a missing one stays missing, and the others whole
-    whole[there] = values[there].astype(np.int64)
+    whole = np.full(count, None, dtype=object)
+    whole[there] = known.astype(np.int64)
     return whole.astype(np.int64) if there.all() else whole
 
 
@@ -121,14 +145,15 @@ def _array(data: Any, name: str, where: str) -> np.ndarray:
     value = data.get(name)
     if value is None:
         raise DataError(
-            f"{where}: the Data has no {name!r}; it has {', '.join(sorted(data.keys()))}"
+            f"{where}: the Data has no {name!r}; it has "
+            f"{', '.join(sorted(data.keys()))}"
         )
     try:
         return value.detach().cpu().numpy()
     except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16
         raise DataError(
-            f"{where}: the Data's {name!r} must be a dense tensor of a type that NumPy has: try torch.tensor(...), "
-            ".to_dense() or .float()"
+            f"{where}: the Data's {name!r} must be a dense tensor of a type that NumPy "
+            "has: try torch.tensor(...), .to_dense() or .float()"
         ) from None
 
 
@@ -145,15 +170,15 @@ def _data(path: Path, where: str) -> Any:
     import torch
 
     try:
-        with torch.serialization.safe_globals(
-            [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
-        ):
+        allowed = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+        with torch.serialization.safe_globals(allowed):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # what unpicklers, zipfile and the system raise
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"{where} was not read as a Data of tensors: {first} Data(**data.to_dict()) makes one of a Data, "
-            "torch.from_numpy a tensor of an array"
+            f"{where} was not read as a Data of tensors: {first} "
+            "Data(**data.to_dict()) makes one of a Data, torch.from_numpy a tensor of "
+            "an array"
         ) from None
     if not isinstance(data, Data):
         raise DataError(

@@ -1,4 +1,6 @@
-"""Your own data set, from a table of nodes and a table of edges, every column of which has a role.
+"""Your own data set, from a table of nodes and a table of edges.
+
+Every column has a role:
 
 my-network:
   task: node_classification
@@ -15,11 +17,11 @@ from pydantic import model_validator
 
 from fairgat.data import own, roles
 from fairgat.data.delimited import read
-from fairgat.data.edges import Edges, Find, joined
+from fairgat.data.edges import Edges, Find, joined, none_of
 from fairgat.data.graph import Graph
 from fairgat.data.roles import EdgesAtPath, NodesAtPath, OwnFile, Roles, Text
 from fairgat.data.source import File
-from fairgat.data.table import Table, empty, to_numbers
+from fairgat.data.table import Table, noting, texts, to_numbers, told
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Options(Roles):
     nodes: NodesAtPath
     """The table of the nodes, one a row: its path, or {file: PATH, read: {...}}."""
     edges: EdgesAtPath
-    """The table of the edges, one a row: its path, or {file: PATH, read: {...}, ends: [...]}."""
+    """The table of the edges, one a row: its path, or {file: PATH, ends: [...], ...}."""
     id: Text | None
     """Column by which edges name nodes; null: edges give row numbers, from 0."""
 
@@ -66,76 +68,96 @@ def asked(name: str, kind: str, given: OwnFile) -> File:
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     nodes, edges = (folder / file.basename for file in files(name, options))
-    table = read_nodes(nodes, options)
+    try:
+        table = read_nodes(nodes, options)
+    except DataError as error:
+        found = read_edges(edges, options, None)
+        raise told([str(error), *found.wrong]) from None
     return own.assemble(options, table, read_edges(edges, options, table))
 
 
 def read_nodes(path: Path, options: Options) -> Table:
-    """Read the nodes' table, ids, label, categories and (without `bins`) sensitive attributes as texts."""
-    texts = {
-        options.id,
-        options.label,
-        *options.categories,
-        *(() if options.bins else options.sensitive),
-    }
-    table = read(path, options.nodes, filter(None, texts))
+    """Read the nodes' table; columns of ids, labels and other values as texts."""
+    columns = [options.id, options.label, *options.categories]
+    if not options.bins:
+        columns += options.sensitive
+    table = read(path, options.nodes, filter(None, columns))
     return replace(table, asked=own.options_of(options))
 
 
-def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
-    """Read the edges as pairs of rows of the nodes' table."""
+def read_edges(path: Path, options: Options, nodes: Table | None) -> Edges:
+    """Read the edges as pairs of rows of the nodes' table; note what is wrong."""
+    written = options.edges
+    wrong: list[str] = []
+    find = None
+    with noting(wrong):
+        table = read(path, written)
+        ends = _ends(table, written)
+        if nodes is not None:
+            find = row_finder(nodes, options.id)
+            _check_header(table, ends, written, find)
+        if options.id is not None:
+            return joined(options, table, ends, written, find)
+        unknown = "which is no row of the nodes: rows are counted from 0"
+        edges = joined(options, table, ends, written, find, unknown)
+        return _told_of_row_0(edges)
+    return none_of(written.where, wrong)
+
+
+def _check_header(
+    table: Table, ends: list[str], written: roles.Edges, find: Find | None
+) -> None:
+    """Refuse a header that is a row."""
     import pandas as pd
 
-    written = options.edges
-    table = read(path, written)
-    ends = _ends(table, written)
-    find = row_finder(nodes, options.id)
-    if (
-        written.read.get("header", 0) is not None
-        and (find(pd.Series(ends, dtype=object)) >= 0).all()
-    ):
+    if find is None or written.read.get("header", 0) is None:
+        return
+    rows = find(pd.Series(ends, dtype=object))
+    if (rows >= 0).all():
         raise DataError(
-            f"{table.where}: its first line names two nodes: a file without a header has `read: {{header: null}}`"
+            f"{table.where}: its first line names two nodes: a file without a header "
+            "has `read: {header: null}`"
         )
-    if options.id is not None:
-        return joined(options, table, ends, written, find)
-    unknown = "which is no row of the nodes: rows are counted from 0"
-    edges = joined(options, table, ends, written, find, unknown)
-    if edges.pairs.min(initial=1) > 0:
-        said = (
-            f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
-        )
-        return replace(edges, facts={**edges.facts, "first_edge": said})
-    return edges
+
+
+def _told_of_row_0(edges: Edges) -> Edges:
+    """Say where rows seem to be counted from 1."""
+    if not edges.pairs.all() or "first_edge" not in edges.facts:
+        return edges
+    said = f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
+    return replace(edges, facts={**edges.facts, "first_edge": said})
 
 
 def _ends(table: Table, written: roles.Edges) -> list[str]:
     ends = list(written.ends or table.frame)
     if len(ends) != 2:
         raise DataError(
-            f"{table.where}: which two of its {len(ends)} columns are the ends of an edge? Each has a role, as in "
-            f"`edges: {{file: PATH, ends: [from, to], weight: w, exclude: [since]}}`{table.if_absent}"
+            f"{table.where}: which two of its {len(ends)} columns are the ends of an "
+            "edge? Each has a role, as in `edges: {file: PATH, ends: [from, to], "
+            f"link_if: w, exclude: [since]}}`{table.if_absent}"
         )
-    table = replace(table, asked=dict.fromkeys(ends, "ends"))
-    for end in ends:
-        table.column(end)
     return ends
 
 
-def row_finder(nodes: Table, name: str | None) -> Find:
+def row_finder(nodes: Table, name: str | None) -> Find | None:
     """Give the function that finds nodes by their ids, or by row number.
 
-    Raises:
-        DataError: an id is empty, or two nodes have it.
+    An id that is empty, or that two nodes have, is noted; no function without ids.
     """
     import pandas as pd
 
     if name is None:
         return lambda ends: _row_numbers(ends, len(nodes.frame))
-    ids = nodes.column(name)
-    nodes.refuse(empty(ids), "and is the id", name)
-    nodes.refuse(ids.duplicated(), "which is the id of a node above", name)
-    return pd.Index(ids).get_indexer
+    if name not in nodes.frame:
+        return None
+    ids = nodes.texts(name)
+    nodes.refuse(ids == "", "and is the id", name)
+    again = ids.duplicated() & (ids != "")
+    nodes.refuse(again, "which is the id of a node above", name)
+
+    rows = pd.Series(np.arange(len(ids)), index=pd.Index(ids))
+    rows = rows[~rows.index.duplicated()].drop("", errors="ignore")
+    return lambda ends: rows.reindex(texts(ends), fill_value=-1).to_numpy()
 
 
 def _row_numbers(ends: "pd.Series", count: int) -> np.ndarray:

@@ -207,34 +207,32 @@ def test_edges_may_be_left_out_and_are_counted(make):
         ),
     ],
 )
-def test_a_row_of_weight_0_is_no_edge(make, values, read):
+def test_a_row_of_0_is_no_edge(make, values, read):
     rows = zip(EDGES.splitlines(), ["w", *values], strict=True)
     ties = "".join(";".join([*row.split(","), value]) + "\n" for row, value in rows)
     edges = {
         "file": "e.csv",
         "ends": ["from", "to"],
-        "weight": "w",
+        "link_if": "w",
         "read": {"sep": ";"} | read,
     }
     graph = make(ties=ties, edges=edges)
     assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
-    assert graph.facts["edge_columns"].endswith(
-        "2 rows of weight 0, by 'w', are no edges"
-    )
+    assert "2 rows where 'w' is 0 are no edges" in graph.facts["edge_columns"]
 
 
 @pytest.mark.parametrize(
     ("values", "given", "said"),
     [
-        ("11111", {}, "'w' of the edges has no role: it says which are edges"),
-        ("11m11", {"weight": "w"}, r"column 'w' is 'm', which is no weight.*row 3"),
-        ("00000", {"weight": "w"}, "no row is an edge"),
+        ("11111", {}, "'w' of the edges has no role: .* link_if: w}"),
+        ("11m11", {"link_if": "w"}, r"'w' is 'm', which does not say .*row 3"),
+        ("00000", {"link_if": "w"}, "no row is an edge"),
         (
             "11111",
             {"exclude": ["ww"]},
             "there is no column 'ww', which the option `exclude` names; did you mean 'w",
         ),
-        ("11111", {"weight": "ww"}, "column 'ww', which the option `weight` names"),
+        ("11111", {"link_if": "ww"}, "column 'ww', which the option `link_if` names"),
         (
             "11111",
             {"exclude": "w", "ends": ["from", "til"]},
@@ -362,7 +360,7 @@ def test_several_attributes_are_combined_as_they_are(make):
         (
             NODES,
             {"sensitive": "job", "bins": [1], "categories": []},
-            "column 'job' is 'x', which is not a number, and",
+            "column 'job' is 'x', which is not a number: correct it, as it has `bins`",
         ),
         (
             cell(1, "paid", "2"),
@@ -371,7 +369,7 @@ def test_several_attributes_are_combined_as_they_are(make):
         ),
         (
             cell(1, "paid", "\u22121"),
-            {"unlabelled": [-1]},
+            {},
             "column 'paid' is '\u22121', which is none of",
         ),
         (
@@ -594,12 +592,8 @@ def test_features_made_of_the_graph(make):
             "column 'paid' is in both `label` and `features`",
         ),
         (
-            {"separator": ";"},
-            r"`separator` is no option any more: .*read: \{sep: ';'\}",
-        ),
-        (
-            {"nodes": {"file": "n.csv", "header": False}},
-            r"`header` is no option any more: .*read: \{header: null\}",
+            {"edges": {"file": "e.csv", "weight": "w"}},
+            "`weight` is now `link_if: w`.*amounts are not used",
         ),
         (
             {"nodes": {"url": "https://x.org/n.csv"}},

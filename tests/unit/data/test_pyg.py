@@ -121,7 +121,7 @@ def test_edge_features_have_a_role(prepare):
         prepare(content)
     with pytest.raises(DataError, match="'edge_weight' of the edges has no role"):
         prepare(data(edge_weight=torch.ones(4, 3)))
-    assert prepare(content, edges={"weight": "edge_attr"}).num_edges == 4
+    assert prepare(content, edges={"link_if": "edge_attr"}).num_edges == 4
     assert prepare(content, edges={"exclude": "edge_attr"}).num_edges == 6
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (data(x=torch.ones(4)), r"features must be an \(N, F\) matrix"),
         (
             data(x=torch.full((4, 1), torch.nan)),
-            r"feature 'x\[0\]' should be a number below 1e38 \(node 0",
+            r"column 'x\[0\]' is empty, and is a feature: `fill: mean`.*\(node 0, and 3",
         ),
         (twice([5.0, 4, 5, 4]), r"feature 'x\[1\]' is 'y' in other words"),
         (pyg.HeteroData(), r"not read as a Data of tensors"),

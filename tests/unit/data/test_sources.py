@@ -54,7 +54,6 @@ def tables(**changed):
             {"source": "public"},
             r"datasets\.cora\.options: say which table it is: `table` is one of recidivism, german",
         ),
-        (tables(separator=";"), r"cora\.options: `separator` is no option any more"),
         (tables(nodes={"path": "n.csv"}), r"options\.nodes\.path: unknown key; .*file"),
         (
             tables(graph_features=["degree"]),
