@@ -10,8 +10,6 @@ with logged(snakemake):
     name, params = snakemake.wildcards.dataset, snakemake.params
     settings = Dataset.model_validate(params.settings)
     raw = Path(snakemake.input.raw)
-    graph = datasets.prepare(
-        snakemake.wildcards.dataset, settings, raw, snakemake.params.seed
-    )
+    graph = datasets.prepare(name, settings, raw, params.seed)
     graph.save(snakemake.output.graph)
     graph.columns.write(snakemake.output.columns)

@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|explain|audit|compare|verify|publish|data`.
+"""The command line: `fairgat train|evaluate|predict|explain|audit|compare|verify|publish|data`.
 
 Each command is a module beside this one, which declares its arguments.
 """
@@ -15,6 +15,7 @@ from fairgat.texts import visible
 COMMANDS = {
     "train": "train one cell on one split",
     "evaluate": "compute a finished run's metrics again from its predictions",
+    "predict": "score new people with a finished run",
     "explain": "say in a few lines where a finished run's gap comes from, and what "
     "fair attention can do about it",
     "audit": "compare results with the published numbers and claims",

@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -13,6 +15,7 @@ from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError
 from fairgat.nn import CSRGraph, GATConv
 from fairgat.tasks.base import Task
+from fairgat.tasks.device import tensor
 from fairgat.tasks.link_prediction import LinkTask
 from fairgat.tasks.node_classification import NodeTask
 
@@ -172,9 +175,36 @@ class Method:
                 "`starts_from_forward = False` in the method's class"
             )
 
+    def cuts(self, output: Tensor) -> np.ndarray | None:
+        """Find what is subtracted from each group's logits, (K,), before 0 decides.
+
+        None where nothing is. It must not read the model.
+        """
+        return None
+
     def postprocess(self, output: Tensor) -> Tensor:
         """Change the output of a reported epoch, after training, without the model."""
-        return output
+        return self.decided(output, self.cuts(output))
+
+    def decided(self, output: Tensor, cuts: np.ndarray | None) -> Tensor:
+        """Subtract its group's cut from each of (N,) logits."""
+        if cuts is None:
+            return output
+        shifts = tensor(cuts)[self.task.sensitive]
+        return (output.double() - shifts).to(output.dtype)
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What training's graph decided, by attribute, and stays with new people."""
+        return {}
+
+    def on(self, task: Task) -> "Method":
+        """Make this method again, as it was trained, on a graph with new people."""
+        made = type(self).__new__(type(self))
+        vars(made).update(self.fixed)
+        made.__init__(task, self.settings)
+        made.load(self.model.state_dict())
+        return made
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from `forward`'s output; give losses to log."""

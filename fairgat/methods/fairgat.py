@@ -6,7 +6,7 @@ The ablations are this method with fewer `steps`.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from torch import nn
@@ -100,6 +100,10 @@ class _FairGAT(Method):
         if retention is None:
             retention = 1 - settings.alpha_chi_max * groups / (groups - 1)
         return balanced_shares(self.task.sensitive, self.task.edge_index, retention)
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        return {"shares": self.shares}
 
     @cached_property
     def csr(self) -> CSRGraph:

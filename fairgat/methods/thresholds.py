@@ -16,7 +16,6 @@ from torch import Tensor
 from fairgat.config import Model
 from fairgat.config.protocol import Fraction
 from fairgat.methods.base import NodeMethod
-from fairgat.tasks.device import tensor
 
 
 class Settings(Model):
@@ -30,15 +29,15 @@ class Settings(Model):
 class NodeClassification(NodeMethod):
     settings: Settings
 
-    def postprocess(self, output: Tensor) -> Tensor:
-        """Subtract each group's threshold from its (N,) logits, so that 0 decides."""
+    def cuts(self, output: Tensor) -> np.ndarray:
+        """Find each group's threshold."""
         graph, nodes = self.task.graph, self.task.validation
         labels = graph.labels[nodes]
         counted = np.ones(len(nodes), bool)
         if self.settings.gap == "equal_opportunity":
             counted = labels == 1
         logits = output.numpy(force=True)[nodes]
-        cuts = thresholds(
+        return thresholds(
             logits,
             labels,
             graph.sensitive[nodes],
@@ -46,8 +45,6 @@ class NodeClassification(NodeMethod):
             self.settings.limit,
             graph.num_groups,
         )
-        shifts = tensor(cuts)[self.task.sensitive]
-        return (output.double() - shifts).to(output.dtype)
 
 
 def thresholds(

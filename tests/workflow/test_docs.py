@@ -28,6 +28,7 @@ def follow(text, folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
         elif language == "console":
+            expected = int(what.get("exit", 0))
             for command in re.findall(r"^\$ (.*)$", content, re.MULTILINE):
                 run = subprocess.run(
                     command,
@@ -37,8 +38,12 @@ def follow(text, folder):
                     capture_output=True,
                     text=True,
                 )
-                assert run.returncode == 0, f"{command}\n{run.stdout}\n{run.stderr}"
+                assert run.returncode == expected, (
+                    f"{command}\n{run.stdout}\n{run.stderr}"
+                )
                 said += run.stdout
+            if expected:  # what the page shows is what people see
+                assert content.partition("\n")[2] == run.stderr
         else:
             raise AssertionError(
                 f"the test cannot follow a block of {language} without file= or $"
@@ -95,6 +100,13 @@ def write_club(path):
     path.parent.mkdir(exist_ok=True)
     nx.write_graphml(graph, path)
     return sum(values.get("weight", 1) > 0 for values in edges)
+
+
+def test_scoring_new_people(fresh):
+    """By the command, and by hand."""
+    said = follow((fresh.folder / "docs/predict.md").read_text(), fresh.folder)
+    assert "30 people have a score, 0 of them training's" in said
+    assert float(re.search(r"largest difference (\S+)", said)[1]) < 1e-5
 
 
 def test_adding_a_data_set(fresh):
