@@ -52,7 +52,8 @@ own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yam
 	@$(call RUN,--configfile configs/more-methods.yaml $(OWN)) -- all study$(if $(DRY),, && $(call table,8) && \
 	    echo "⁺ better, ⁻ worse than GAT on the same splits: the 95 % interval of the difference leaves out 0." && \
 	    echo "Every difference:" "$$results"/studies/*/table.md && \
-	    echo "One page with everything: $$results/report.html")
+	    echo "One page with everything: $$results/report.html" && \
+	    $(BIN)/python -m tools.visible "$$results"/studies/*/differences.csv)
 
 paper: env ## Run the paper's whole experiment
 	@$(call RUN,)

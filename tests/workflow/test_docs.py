@@ -77,6 +77,7 @@ def test_ones_own_data(fresh):
     assert (counts["nodes"], counts["groups"]) == ("300", "3")
     rows = [line for line in said.splitlines() if line.startswith("|")]
     assert any(re.search(r"\| FairGAT.*\| +\S*\d+\.\d+\S* ± \d", line) for line in rows)
+    assert "What these data can show: with 2 splits of these people" in said
     assert (folder / "results/first-look/report.html").exists()
 
 
@@ -100,6 +101,16 @@ def write_club(path):
     path.parent.mkdir(exist_ok=True)
     nx.write_graphml(graph, path)
     return sum(values.get("weight", 1) > 0 for values in edges)
+
+
+@pytest.mark.slow
+def test_a_messy_file(fresh):
+    """Two rounds of messages, and then a table."""
+    said = follow((fresh.folder / "docs/messy.md").read_text(), fresh.folder)
+    ((_, read),) = _by_data_set(said)
+    assert re.search(r"^  nodes left out: \d+$", read, re.M)
+    table = (fresh.folder / "results/messy/tables/comparison.md").read_text()
+    assert re.search(r"\| FairGAT.*\| +\S*\d+\.\d+\S* ± \d", table)
 
 
 def test_scoring_new_people(fresh):

@@ -1,0 +1,32 @@
+"""What `make own` says last: the smallest change of a gap that can be seen."""
+
+import pandas as pd
+
+from fairgat.scores import paired
+from tools import visible
+
+
+def differences(splits):
+    """Of two methods, whose gaps differ by 1 or 3 points more or less from split to split."""
+    rows = []
+    for method, spread in (("mlp", 0.01), ("fairgat", 0.03)):
+        for metric in ("statistical_parity", "equal_opportunity", "auc"):
+            for split in range(splits):
+                value = 0.1 + spread * (-1) ** split
+                rows.append((method, metric, value, 0.1))
+    pairs = pd.DataFrame(rows, columns=["method", "metric", "value", "base"])
+    frame = paired.differences(pairs, ["method", "metric"])
+    frame["corrected"] = paired.half_width(frame, 0.75)
+    return frame
+
+
+def test_the_sizes_are_those_of_the_intervals():
+    said = visible.sentence(differences(10))
+    # t = 2.262 times a spread of 1.05 and 3.16, over the root of 10, and in the middle
+    assert "10 splits of these people a change of ΔSP below 1.5 points" in said
+    assert "ΔEO below 1.5 points is not told from none" in said
+    assert "for other people like them, one of ΔSP below 4.4 points" in said
+
+
+def test_one_split_shows_nothing():
+    assert visible.sentence(differences(1)).startswith("One split shows no difference")

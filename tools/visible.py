@@ -1,0 +1,51 @@
+"""Say the smallest change of a gap that a study's data can show, from its differences.csv."""
+
+import math
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+_GAPS = {"statistical_parity": "ΔSP", "equal_opportunity": "ΔEO"}
+
+
+def sentence(differences: pd.DataFrame) -> str:
+    """Say below which size a difference has, typically, an interval that holds 0.
+
+    Args:
+        differences: of a study, as fractions; `low` and `high` are for other splits of
+            the same people, `corrected` is half of the interval for other people.
+    """
+    compared = differences.dropna(subset="difference")
+    same, others = [], []
+    for metric, name in _GAPS.items():
+        rows = compared[compared["metric"] == metric]
+        half = (rows["high"] - rows["low"]) / 2
+        same.append((name, half.median()))
+        others.append((name, rows["corrected"].median()))
+    if any(math.isnan(size) for _, size in same):
+        return (
+            "One split shows no difference: `splits: {count: 10}` or more tells one "
+            "from chance."
+        )
+
+    count = int(compared["n_splits"].max())
+    return (
+        f"What these data can show: with {count} splits of these people a change of "
+        f"{_shown(same)} is not told from none; for other people like them, "
+        f"one of {_shown(others)}."
+    )
+
+
+def _shown(sizes: list[tuple[str, float]]) -> str:
+    return " or ".join(f"{name} below {100 * size:.1f} points" for name, size in sizes)
+
+
+def main(paths: list[str]) -> None:
+    for path in paths:
+        if Path(path).exists():
+            print(sentence(pd.read_csv(path)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
