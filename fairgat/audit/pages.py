@@ -77,8 +77,7 @@ def verdicts(
             "neither agreement nor a difference; in parentheses where the result would "
             "count as better or worse if it were the only one tested. Not run: ours is "
             "missing, or the rule paper meets a method whose cells the paper doesn't "
-            f"give. Shown in full: {labels.RULES[settings.rule]} (selection.rule: "
-            f"{settings.rule})."
+            f"give. Shown in full, of each method: {labels.rule(settings)}."
         ),
         source="Ours are from summary/(task)/winners.csv.",
     )

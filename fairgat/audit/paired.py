@@ -12,7 +12,7 @@ from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Table, Text, titled
 from fairgat.report.rows import of_every_cell
 from fairgat.scores.compare import by_run, compare
-from fairgat.scores.paired import for_other_people, leave_out_0
+from fairgat.scores.paired import FEWEST, for_other_people, leave_out_0
 
 COLUMNS = [
     "dataset",
@@ -70,10 +70,14 @@ def page(frame: pd.DataFrame) -> Table:
             mine = lines[lines["task"] == task]
             if len(mine):
                 panels.append(_panel(f"{TASKS[task].title}: {kind}", task, mine))
-    counts = (
-        f"{leave_out_0(selected)} for {percent.SPLITS} and {leave_out_0(for_people)} "
-        f"for {percent.PEOPLE}"
-    )
+    marked = percent.FEW
+    counts = ""
+    if frame["pairs"].max() >= FEWEST:
+        marked = "bold where that leaves out 0"
+        counts = (
+            f"Of the selected cells' differences {leave_out_0(selected)} for "
+            f"{percent.SPLITS} and {leave_out_0(for_people)} for {percent.PEOPLE} do. "
+        )
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
@@ -81,10 +85,9 @@ def page(frame: pd.DataFrame) -> Table:
         notes=[],
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over "
-            "the splits ± half a 95 % interval, bold where that leaves out 0. "
-            f"{percent.INTERVALS} {percent.NOT_CORRECTED} Of the selected cells' "
-            f"differences {counts} do. The cell that was selected has a bold name; the "
-            "others say what other choices would have given, and chose nothing."
+            f"the splits ± half a 95 % interval; {marked}. {percent.INTERVALS} "
+            f"{percent.NOT_CORRECTED} {counts}The cell that was selected has a bold "
+            "name; the others say what other choices would have given, and chose nothing."
         ),
         source="From summary/(task)/runs.csv.",
     )
@@ -112,6 +115,7 @@ def _cell(cell: str, lines: pd.DataFrame, metrics: Sequence[str]) -> list[Cell |
     gaps = {}
     for line in lines.itertuples():
         unit = measures.find(line.metric).unit
-        gaps[line.metric] = percent.signed(line.difference, line.low, line.high, unit)
+        ends = (line.low, line.high)
+        gaps[line.metric] = percent.signed(line.difference, *ends, unit, line.pairs)
     name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
     return [name, *(gaps.get(metric, DASH) for metric in metrics)]

@@ -60,6 +60,8 @@ class Shown(Model):
     """The entry of its name under `tables`, with what it leaves out."""
     rule: str
     """The selection rule whose winners are shown."""
+    tolerance: float
+    """Accuracy that the rule `fair` may give up, as a fraction."""
     protocols: list[str]
     """Those whose scores are shown."""
     ddof: int
@@ -204,6 +206,7 @@ def _page(
         "methods": [_method(config, each, datasets) for each in methods],
         "table": config.table(name),
         "rule": config.selection.rule,
+        "tolerance": config.selection.tolerance,
         "protocols": config.training.protocols,
         "ddof": config.aggregation.ddof,
         "compares_with_paper": config.compares_with_paper,

@@ -19,6 +19,7 @@ from fairgat.measures.registry import (
     Role,
     Unit,
     adopt,
+    columns,
     compute,
     find,
     names,

@@ -361,6 +361,13 @@ def names(task: str, *roles: Role) -> tuple[str, ...]:
     return tuple(measure.name for measure in of_task(task, *roles))
 
 
+def columns(task: str) -> tuple[str, ...]:
+    """List the measures of a task's tables: the utilities, side by side, then the gaps."""
+    utilities = names(task, "utility")
+    others = [name for name in names(task, "shown") if name not in utilities]
+    return (*utilities, *others)
+
+
 def utility(task: str) -> str:
     """Name the measure that cells are chosen by."""
     return names(task, "utility")[0]

@@ -23,20 +23,50 @@ _CODE = re.compile("(?<!`)`([^`]+)`(?!`)")
 # unknown to pylatexenc.
 _OWN = {
     ord("|"): r"\textbar{}",
-    ord("✓"): r"\ensuremath{\surd}",
+    ord("✓"): r"\ensuremath{\checkmark}",
     ord("✗"): r"\ensuremath{\times}",
 }
+# What our own texts have in Unicode, the longer first.
+_FORMULAS = {
+    "|a_0 + a_1 − 1|": r"|a_0 + a_1 - 1|",
+    "1 − (R_0 + R_1) α": r"1 - (R_0 + R_1)\,\alpha",
+    "1 − a_0 − a_1": r"1 - a_0 - a_1",
+    "R_0 + R_1": r"R_0 + R_1",
+    "α_χ^max": r"\alpha_{\max}^{\chi}",
+    "α_χ": r"\alpha^{\chi}",
+    "ΔSP": r"\Delta_{SP}",
+    "ΔEO": r"\Delta_{EO}",
+    "ΔDP": r"\Delta DP",
+    "τ(B)": r"\tau(B)",
+}
+
+
+def _formulas() -> list[tuple[re.Pattern[str], str]]:
+    """The rules that set formulas, as pylatexenc has them."""
+    rules = []
+    for plain, tex in _FORMULAS.items():
+        literal = f"${tex}$".replace("\\", r"\\")
+        rules.append((re.compile(re.escape(plain)), literal))
+    return rules
+
+
+# After a capital LaTeX takes a full stop for that of an abbreviation.
+_STOPS = [(re.compile(r"(?<=[A-Z])([.:;?!])(?=\s|$)"), r"\\@\1")]
 _QUOTES = [(re.compile(r'(?<![^\s([])"'), "``"), (re.compile('"'), "''")]
 _ENCODER = UnicodeToLatexEncoder(
     conversion_rules=[
+        UnicodeToLatexConversionRule(RULE_REGEX, _formulas()),
         UnicodeToLatexConversionRule(RULE_DICT, _OWN),
         UnicodeToLatexConversionRule(RULE_REGEX, _QUOTES),
+        UnicodeToLatexConversionRule(RULE_REGEX, _STOPS),
         "defaults",
     ],
     replacement_latex_protection="braces-after-macro",
     unknown_char_policy=lambda character: f"U+{ord(character):04X}",
     unknown_char_warning=False,
 )
+
+_MATH = re.compile(r"\\ensuremath\{(\\[A-Za-z]+|[<>])\}")
 
 # What begins a block of Markdown where a line begins: a heading, a quotation, a list or
 # a rule. A backslash before its last sign makes it text.
@@ -51,13 +81,13 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def tex(text: str) -> str:
-    """Escape text for LaTeX, in any engine with no package loaded.
+    """Escape text for LaTeX, in any engine with amssymb.
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
     parts = [_ENCODER.unicode_to_latex(part) for part in _CODE.split(shown(text))]
     parts[1::2] = [rf"\texttt{{{part}}}" for part in parts[1::2]]
-    escaped = "".join(parts)
+    escaped = _MATH.sub(r"$\1$", "".join(parts))
     if escaped.startswith(("[", "*")):  # else an argument of the \\ before it
         return "{}" + escaped
     return escaped

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from fairgat import cells
+from fairgat.report.labels import parameter
 
 _SHOWN = 3
 
@@ -54,17 +55,19 @@ def of_selection(selection: Mapping[str, Any]) -> str:
 
 
 def in_words(*paths: str) -> str:
-    """Cells for people: `alpha_chi_max 0.5, eta 1.0`; several with one parameter in common as `threshold 0.1, 0.3`."""
+    """Cells for people: `α_χ^max 0.5, η 1.0`; of one parameter as `threshold 0.1, 0.3`."""
     parameters = [cells.from_path(path) for path in paths]
-    names = {name for values in parameters for name in values}
+    names = set().union(*parameters)
     if len(names) == 1:
-        return f"{names.pop()} " + ", ".join(
-            str(value) for values in parameters for value in values.values()
-        )
-    return " and ".join(
-        ", ".join(f"{name} {value}" for name, value in values.items()) or cells.DEFAULT
-        for values in parameters
-    )
+        (name,) = names
+        values = [str(cell[name]) for cell in parameters if cell]
+        return f"{parameter(name)} {', '.join(values)}"
+    return " and ".join(map(_cell, parameters))
+
+
+def _cell(parameters: Mapping[str, cells.Value]) -> str:
+    values = [f"{parameter(name)} {value}" for name, value in parameters.items()]
+    return ", ".join(values) or cells.DEFAULT
 
 
 def numbered(splits: Sequence[int]) -> str:

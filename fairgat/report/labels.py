@@ -1,6 +1,7 @@
 """Words of tables and figures: labels of measures and hyperparameters, selection rules, verdicts."""
 
 from fairgat import measures
+from fairgat.config.shown import Shown
 from fairgat.report import escape
 from fairgat.report.model import Math, Text
 
@@ -14,11 +15,19 @@ PARAMETERS: dict[str, Text] = {
     "similarity_weight": Math("λ", r"$\lambda$"),
     "delta": Math("δ", r"$\delta$"),
 }
-# What represents a method under each selection rule.
-RULES = {
-    "fair": "the fairest cell among those about as accurate as the method's best, on validation",
-    "accuracy": "the most accurate cell on validation",
-    "paper": "the cell with the paper's hyperparameters",
+# What the gaps of each task are.
+GAPS = {
+    "node_classification": (
+        "ΔSP is the difference between the groups' shares of positive predictions, ΔEO "
+        "that between their true positive rates."
+    ),
+    "link_prediction": (
+        "ΔDP is the difference between shares of pairs that are predicted to be linked, "
+        "ΔEO the larger one of those between true and between false positive rates. "
+        "Subscript m: between pairs within one group and mixed ones; g: between groups, "
+        "to which a pair belongs by each of its ends; s: between subgroups, the "
+        "combinations of two groups. Of more than two the largest difference counts."
+    ),
 }
 # Of a published number, as the audit gives them.
 AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = (
@@ -28,6 +37,26 @@ AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = (
     "undecided",
     "not run",
 )
+
+
+def rule(settings: Shown) -> str:
+    """What represents a method under the rule that is shown, in words."""
+    points = 100 * settings.tolerance
+    tolerance = "1 point" if points == 1 else f"{points:g} points"
+    said = {
+        "fair": (
+            "its fairest cell on validation: the least sum of gaps among the cells that "
+            f"are at most {tolerance} less accurate there than its best"
+        ),
+        "accuracy": "its most accurate cell on validation",
+        "paper": "the cell with the paper's hyperparameters",
+    }
+    return f"{said[settings.rule]} (rule `{settings.rule}`)"
+
+
+def represented(settings: Shown) -> str:
+    """Say which cell the numbers of a method are of."""
+    return f"Each method is represented by {rule(settings)}."
 
 
 def metric(name: str) -> Math:

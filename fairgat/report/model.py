@@ -17,7 +17,7 @@ class Math:
 
 
 Text = str | Math
-DASH = Math("–", "--")  # stands where a number is missing
+DASH = Math("–", r"\textendash{}")  # stands where a number is missing
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,6 @@ class Table:
     notes: list[tuple[str, str]]
     explanation: str = ""
     source: str = ""
-    size: str = "footnotesize"  # LaTeX's font size
 
 
 def noted(table: Table, note: str | None) -> Table:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from fairgat.measures import PERCENT, Unit
 from fairgat.report.model import DASH, Cell, Math, Text
+from fairgat.scores.paired import FEWEST, leaves_out_0
 
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
@@ -12,6 +13,7 @@ INTERVALS = (
     "data set share its people, those who are tested and those who are trained on: it is wide, and errs on that side."
 )
 """What the intervals of paired differences are about."""
+FEW = f"none is bold, as there are fewer than {FEWEST} splits"
 NOT_CORRECTED = (
     "Nothing is corrected for the number of comparisons: where there is no true difference, one interval in twenty by "
     "the paired t leaves out 0."
@@ -34,15 +36,20 @@ def signed(
     low: float | None = None,
     high: float | None = None,
     unit: Unit = PERCENT,
+    n_splits: float = FEWEST,
 ) -> Cell:
-    """A difference, in percentage points where it is one of fractions, ± half its interval; bold without 0 in it."""
+    """A difference ± half its interval; bold where that leaves out 0.
+
+    In percentage points where it is one of fractions. Over few splits (`n_splits`),
+    nothing is bold.
+    """
     if pd.isna(value):
         return Cell(DASH)
     shown = f"{unit.factor * value:+z.{unit.decimals}f}"
     if pd.isna(low):
         return Cell(Math(shown, f"${shown}$"))
     half = f"{unit.factor * (high - low) / 2:.{unit.decimals}f}"
-    return Cell(shown, std=half, bold=bool(low > 0 or high < 0))
+    return Cell(shown, std=half, bold=leaves_out_0(low, high, n_splits))
 
 
 def formatted(form: str, *values: float | None) -> Text:

@@ -3,15 +3,14 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from fairgat.report import escape
-from fairgat.report.model import Block, Cell, Math, Panel, Table, Text
+from fairgat.report import escape, latex
+from fairgat.report.model import Block, Cell, Panel, Table, Text
 from fairgat.texts import shown
 
 FORMATS = ("md", "tex", "html", "csv")
@@ -42,47 +41,29 @@ _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻
 def render(table: Table, form: str) -> str:
     """The table as `md`, `tex`, `html` or `csv`.
 
-    The LaTeX needs booktabs, longtable and multirow, nothing else. A table goes on on
-    the next page.
+    The LaTeX needs amssymb and booktabs; one that does not fit a page longtable and
+    pdflscape, too.
     """
     if form == "csv":
         return to_csv(table)
-    shown = with_asides_as_notes(table) if form == "tex" else table
-    return _environment(form).get_template(TEMPLATES[form]).render(table=shown)
+    template = _environment(form).get_template(TEMPLATES[form])
+    if form == "tex":
+        page = latex.printed(table)
+        return template.render(table=page.table, long=page.long)
+    return template.render(table=table)
 
 
 def document(tables: Iterable[str], title: str) -> str:
-    """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
-    return (
-        _environment("tex")
-        .get_template(DOCUMENT)
-        .render(tables=list(tables), title=title)
-    )
+    """A LaTeX document of these tables, each as `render(table, "tex")` gives it.
 
-
-def with_asides_as_notes(table: Table) -> Table:
-    """The table in the paper's layout: a column that the paper lacks becomes a note per block."""
-    panels, notes = [], list(table.notes)
-    for panel in table.panels:
-        if panel.aside:
-            for block in filter(lambda block: block.rows, panel.blocks):
-                said = "; ".join(
-                    f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows
-                )
-                notes.append(("", f"{panel.header[-1]}, {block.title}: {said}."))
-            blocks = [
-                replace(b, rows=[replace(row, cells=row.cells[:-1]) for row in b.rows])
-                for b in panel.blocks
-            ]
-            panel = replace(
-                panel,
-                header=panel.header[:-1],
-                align=panel.columns[:-1],
-                blocks=blocks,
-                aside=False,
-            )
-        panels.append(panel)
-    return replace(table, panels=panels, notes=notes)
+    It compiles as it is. Those that do not fit a page are its supplement.
+    """
+    floating, long = [], []
+    for table in tables:
+        place = long if r"\begin{landscape}" in table else floating
+        place.append(table)
+    template = _environment("tex").get_template(DOCUMENT)
+    return template.render(floating=floating, long=long, title=title)
 
 
 @cache
@@ -97,7 +78,12 @@ def _environment(form: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         **(_IN_LATEX if form == "tex" else {}),
     )
-    environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
+    environment.filters.update(
+        tex=latex.text,
+        tex_header=latex.header,
+        tex_cell=latex.cell,
+        tex_ends=latex.ends,
+    )
     environment.filters.update(
         md=markdown,
         md_line=markdown_line,
@@ -113,30 +99,6 @@ def _on_one_line(value: Any) -> Any:
     if isinstance(value, Markup | int):
         return value
     return shown(str(value))
-
-
-def tex(text: Text) -> str:
-    """LaTeX of a text; `Math` passes unescaped."""
-    return text.tex if isinstance(text, Math) else escape.tex(text)
-
-
-def tex_header(panel: Panel) -> str:
-    """The header of a multirow panel; a stacked one repeats its header in every block."""
-    return (
-        " & ".join(map(tex, panel.header)) + r" \\"
-        if panel.layout == "multirow"
-        else ""
-    )
-
-
-def tex_cell(cell: Cell) -> str:
-    """LaTeX of an entry: `$\\mathbf{66.26} \\pm 0.95$`, or escaped text, with its mark."""
-    mark = f"$^{{{cell.mark}}}$" if cell.mark else ""
-    if cell.std:
-        mean = rf"\mathbf{{{cell.text}}}" if cell.bold else str(cell.text)
-        return rf"${mean} \pm {cell.std}$" + mark
-    text = tex(cell.text)
-    return (rf"\textbf{{{text}}}" if cell.bold else text) + mark
 
 
 def markdown(text: Text) -> str:

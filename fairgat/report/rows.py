@@ -78,8 +78,8 @@ def of_table(
     frame = pd.DataFrame(rows)
     frame = frame.assign(of=REFERENCE, epochs=OURS, of_epochs=OURS, ratio=float("nan"))
     entry = settings.table
-    shown = entry.measures or measures.names(settings.task, "shown")
-    frame = in_measures(frame, {settings.task: shown})
+    columns = entry.measures or measures.columns(settings.task)
+    frame = in_measures(frame, {settings.task: columns})
     return with_published(frame, paper.of_table(settings.name))
 
 

@@ -15,9 +15,7 @@ from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.report.rows import lines_of
 from fairgat.report.study import bases, compared_with, with_variants
 from fairgat.scores.compare import ALIKE, RUN
-from fairgat.scores.paired import for_other_people, leave_out_0
-
-COLUMNS_OF_A_PAGE = 8  # of scores, in LaTeX's smallest type
+from fairgat.scores.paired import FEWEST, for_other_people, leave_out_0
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,8 @@ def table(study: Study, frame: pd.DataFrame) -> Table:
     for task in [task for task in TASKS if task in set(frame["task"])]:
         mine = frame[frame["task"] == task]
         metrics = mine["metric"].unique()
-        pages = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
         for view in _views(study, frame):
-            panels += [_panel(view, task, page, mine, notes) for page in pages]
+            panels.append(_panel(view, task, metrics, mine, notes))
     panels = [panel for panel in panels if panel.blocks]
     return Table(
         name=study.name,
@@ -53,7 +50,6 @@ def table(study: Study, frame: pd.DataFrame) -> Table:
         explanation=_explanation(study, frame, panels),
         panels=panels,
         notes=notes.all(),
-        size="tiny",
     )
 
 
@@ -160,7 +156,8 @@ def _score(line: Any, notes: Notes) -> Cell:
 
 
 def _difference(line: Any, notes: Notes) -> Cell:
-    gap = percent.signed(line.difference, line.low, line.high, _unit(line))
+    ends = (line.low, line.high)
+    gap = percent.signed(line.difference, *ends, _unit(line), line.pairs)
     mark = _over(line.pairs, line.ran, notes)
     if not mark and line.pairs > 1 and pd.isna(line.low):
         by_chance = "All splits differ by this amount, as may be chance: no interval."
@@ -214,15 +211,18 @@ def _explanation(study: Study, frame: pd.DataFrame, panels: Sequence[Panel]) -> 
     """Say how to read the table."""
     base = compared_with(frame)
     test = study.part == "test"
+    enough = frame["pairs"].max() >= FEWEST
+    marked = "bold where that leaves out 0" if enough else percent.FEW
     said = [
         f"Percent on the {study.part} sets; ± beside a score is its standard deviation "
         "over the splits.",
         f"A difference is a mean less that of {base} over the same {_splits(frame)}, "
-        "± half a 95 % interval, and bold where that leaves out 0.",
+        f"± half a 95 % interval; {marked}.",
         percent.INTERVALS if test else percent.OF_SPLITS,
         percent.NOT_CORRECTED,
-        _counts(frame, test),
     ]
+    if enough:
+        said.append(_counts(frame, test))
     if frame["rules"].ne("").any():
         said.append(
             "In brackets: the rule that chooses the epoch; after a slash, the one for "

@@ -16,6 +16,7 @@ from scipy.special import stdtrit
 REFERENCE = "gat"
 CONFIDENCE = 0.95
 ROUNDING = 1e-12  # what equal differences of fractions may differ by
+FEWEST = 5  # splits that an interval is read from: that of two or three says little
 _POWER = 0.8
 
 
@@ -96,12 +97,22 @@ def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(low=low, high=high)
 
 
+def leaves_out_0(low: float, high: float, n_splits: float) -> bool:
+    """Say whether an interval leaves out 0, and is of enough splits to say so."""
+    return bool(n_splits >= FEWEST and (low > 0 or high < 0))
+
+
 def leave_out_0(frame: pd.DataFrame) -> str:
-    """Count the differences with an interval, and those whose interval leaves out 0."""
+    """Count the differences with an interval, and those whose interval leaves out 0.
+
+    Args:
+        frame: has `low`, `high` and `pairs`, the splits that both runs have.
+    """
     known = frame.dropna(subset=["low"])
     above = known["low"] > 0
     below = known["high"] < 0
-    count = (above | below).sum()
+    enough = known["pairs"] >= FEWEST
+    count = ((above | below) & enough).sum()
     return f"{count} of {len(known)}"
 
 

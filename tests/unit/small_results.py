@@ -33,7 +33,8 @@ def scores(task, accuracy, fairness):
     names = measures.names(task, "chosen")
     values = fairness if isinstance(fairness, list | tuple) else [fairness] * len(names)
     values = [math.nan if value is None else value for value in values]
-    return {"accuracy": accuracy, **dict(zip(names, values, strict=True))}
+    gaps = dict(zip(names, values, strict=True))
+    return {"accuracy": accuracy, "auc": accuracy} | gaps
 
 
 def metrics(

@@ -124,8 +124,8 @@ def build(settings: Settings, files: Files) -> Table:
             "average; the nonlinearity is what ReLU makes of them (docs/theory.md). The logits' account is of the "
             "second attention layer: what the first one does stands in its inputs. A share α on other groups' "
             "neighbours makes the factor 1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, the "
-            "unit in which the gaps of two methods compare. Each method is represented by "
-            f"{labels.RULES[settings.rule]}."
+            "unit in which the gaps of two methods compare. "
+            f"{labels.represented(settings)}"
         ),
         panels=[
             panel(
@@ -167,5 +167,4 @@ def build(settings: Settings, files: Files) -> Table:
             ),
         ],
         notes=notes.all(),
-        size="tiny",
     )

@@ -28,13 +28,13 @@ CITATION: dict[str, Text] = {
 }
 
 MIXING = {
-    "label_homophily": "homophily by label",
-    "group_homophily": "homophily by group",
-    "without_other_group": "nodes without a neighbour of another group",
-    "tau": "τ of the mean over neighbours",
+    "label_homophily": "equal labels",
+    "group_homophily": "equal groups",
+    "without_other_group": "no other group",
+    "tau": "τ",
 }
 _DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
-_MARKS = "✓ equal to the paper's, ✗ different, ~ different as the splits are random. "
+_MARKS = "✓ equal to the paper's, ✗ different, ≈ different as the splits are random. "
 
 
 def build(settings: Settings, files: Files) -> Table:
@@ -73,7 +73,7 @@ def build(settings: Settings, files: Files) -> Table:
             "each group's nodes that have an inter-edge, and the attention on inter-edges that follows from it for "
             "each of its upper limits; on citation networks the attention is the limit itself. Mixing, in the whole "
             "graph: the share of the edges that join equal labels (between labelled nodes) and equal groups, and of "
-            "the nodes without a neighbour of another group, and τ of the mean over neighbours: how much of the "
+            "the nodes that have no neighbour of another group, and τ of the mean over neighbours: how much of the "
             "distance between two groups' means is left by it, at most. Groups: of each, its nodes, the share of label "
             "1 among the labelled ones, the share of its nodes that have an inter-edge, and of its edges that stay in "
             "it."
@@ -143,7 +143,9 @@ def _ours(ours: int | None, paper: int | None, drawn: bool) -> Text:
     """Our count, marked by how it compares with the paper's; `drawn` where the random split decides it."""
     if ours is None or paper is None:
         return DASH if ours is None else str(ours)
-    return f"{ours} {'✓' if ours == paper else '~' if drawn else '✗'}"
+    if ours == paper:
+        return f"{ours} ✓"
+    return f"{ours} ≈" if drawn else f"{ours} ✗"
 
 
 Columns = Mapping[tuple[str, ...], Text]
@@ -167,7 +169,8 @@ def _limits_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
     )
     return {
         ("alpha_chi", limit): Math(
-            f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})"
+            f"α_χ at α_χ^max {float(limit):g}",
+            rf"$\alpha^{{\chi}}$ at $\alpha_{{\max}}^{{\chi}}$ {float(limit):g}",
         )
         for limit in limits
     }

@@ -61,7 +61,9 @@ def build(settings: Settings, files: Files) -> Table:
     return Table(
         name="hyperparameters",
         caption=f"Hyperparameters: the values examined, {what}.",
-        explanation=f"{chosen[-1]} is {labels.RULES[settings.rule]}. Methods without a grid are left out.",
+        explanation=(
+            f"{chosen[-1]} is {labels.rule(settings)}, of each method. Methods without a grid are left out."
+        ),
         panels=[
             Panel(
                 "multirow",

@@ -12,7 +12,7 @@ from fairgat.report import labels, percent, rows
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, row
-from fairgat.scores.paired import REFERENCE
+from fairgat.scores.paired import FEWEST, REFERENCE, leaves_out_0
 
 READS = ("selection", "runs")
 TASK = None
@@ -23,6 +23,7 @@ _BOLD = (
     "the 95 % interval of the paired difference leaves out 0, which one in twenty does "
     f"by chance; with a superscript {WORSE}: worse."
 )
+_FEW = f"Nothing is marked as better or worse than GAT: that takes {FEWEST} splits or more."
 _MISSING = "it is missing, as a rate over nobody has no value"
 _MANY = 6  # measures: data sets then stand beside their rows, as in the paper's table
 
@@ -38,8 +39,9 @@ def build(settings: Settings, files: Files) -> Table:
     columns = [measures.find(name) for name in frame["metric"].unique()]
     notes = Notes()
     panel = _panel(frame, columns, notes)
-    compared = frame["low"].notna().any()
-    about = [("", _BOLD)] if compared else []
+    about = []
+    if frame["low"].notna().any():
+        about = [("", _BOLD if frame["pairs"].max() >= FEWEST else _FEW)]
 
     summary = f"summary/{settings.task}"
     return Table(
@@ -49,10 +51,9 @@ def build(settings: Settings, files: Files) -> Table:
         notes=[*notes.all(), *about],
         explanation=(
             f"Test mean ± standard deviation over the splits. {_directions(columns)}"
-            f"Each method is represented by {labels.RULES[settings.rule]}."
+            f"{_definitions(columns)}{labels.represented(settings)}"
         ),
         source=f"From {summary}/winners.csv; each split's scores: {summary}/runs.csv.",
-        size="scriptsize" if panel.layout == "multirow" else "footnotesize",
     )
 
 
@@ -98,7 +99,7 @@ def _entry(line: Any, notes: Notes) -> Cell:
     if not line.n_splits:
         return Cell(DASH, mark=notes.mark(f"On every split {_MISSING}."))
     measure = measures.find(line.metric)
-    sign = verdict(line.low, line.high, measure)
+    sign = verdict(line, measure)
     over = f"Over {line.n_splits} of {line.ran:.0f} splits: on the others {_MISSING}."
     fewer = line.n_splits < line.ran
     marks = [sign, notes.mark(over) if fewer else ""]
@@ -111,18 +112,15 @@ def group(method: str) -> int:
     return {REFERENCE: 0, labels.SUBJECT: 2}.get(method, 1)
 
 
-def verdict(low: float, high: float, measure: Measure) -> str:
-    """Mark a difference to GAT whose interval has these ends.
+def verdict(line: Any, measure: Measure) -> str:
+    """Mark a difference to GAT with the interval `low` to `high` over `pairs` splits.
 
-    Empty where it has 0, or where neither way is better.
+    Empty where that has 0, over few splits, and where neither way is better.
     """
-    if measure.better is None:
+    if not leaves_out_0(line.low, line.high, line.pairs) or measure.better is None:
         return ""
-    gained = low > 0 if measure.better == "higher" else high < 0
-    lost = high < 0 if measure.better == "higher" else low > 0
-    if gained:
-        return BETTER
-    return WORSE if lost else ""
+    rises = line.low > 0
+    return BETTER if rises == (measure.better == "higher") else WORSE
 
 
 def _directions(columns: Sequence[Measure]) -> str:
@@ -134,6 +132,15 @@ def _directions(columns: Sequence[Measure]) -> str:
         said += f"Higher {listed(names)} {verb} better. "
     if any(each.better == "lower" for each in columns):
         said += "Lower differences are better. "
+    return said
+
+
+def _definitions(columns: Sequence[Measure]) -> str:
+    """Say what the gaps are, where any of a task's own is shown."""
+    said = ""
+    for task, definition in labels.GAPS.items():
+        if {each.name for each in columns} & set(measures.names(task, "chosen")):
+            said += f"{definition} "
     return said
 
 

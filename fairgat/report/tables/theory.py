@@ -91,8 +91,8 @@ def build(settings: Settings, files: Files) -> Table:
         caption="Theorem 1 and Lemma 1 on the trained models.",
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
-            "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{labels.RULES[settings.rule]}. τ(B) says how much of the difference between groups their attention "
+            "attention to inter-edges with its spread over nodes. "
+            f"{labels.represented(settings)} τ(B) says how much of the difference between groups their attention "
             "passes on: of two, |a_0 + a_1 − 1|. Printed, corrected and sharp are forms of the bound: of a layer "
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
@@ -119,7 +119,6 @@ def build(settings: Settings, files: Files) -> Table:
             ),
         ],
         notes=notes.all(),
-        size="tiny",
     )
 
 

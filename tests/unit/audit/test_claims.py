@@ -234,7 +234,7 @@ def test_a_whole_audit(plan):
         "Of the paper's 8 claims, at cells chosen by the rule fair: "
     )
     lines = texts["paired.md"].splitlines()
-    chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
+    chosen = next(line for line in lines if "**α_χ^max 0.25, η 1.0**" in line)
     assert (
         " -1.00 |" in chosen and "FairGAT" not in chosen
     )  # its name stands in the row above
@@ -268,7 +268,7 @@ def test_a_run_of_own_data_is_not_judged_by_the_papers_claims(plan):
     texts = audit.make(audit_settings(own), read(plan))
     assert {Path(name).stem for name in texts} == {
         "paired"
-    } and "alpha_chi_max 0.25" in texts["paired.md"]
+    } and "α_χ^max 0.25" in texts["paired.md"]
 
 
 def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):

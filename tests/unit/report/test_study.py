@@ -328,22 +328,6 @@ def test_the_table_says_what_was_not_run_and_on_how_many_splits(frame):
     )
 
 
-def test_many_metrics_are_two_panels(frame):
-    names = [
-        "accuracy",
-        "auc",
-        "f1",
-        "statistical_parity",
-        *[f"positive_rate_{k}" for k in range(5)],
-    ]
-    rows = frame[frame["task"] == "node_classification"].drop_duplicates(
-        ["dataset", "of", "method"]
-    )
-    wide = pd.concat([rows.assign(metric=name) for name in names])
-    panels = study_table.table(STUDY, wide).panels
-    assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
-
-
 @pytest.mark.parametrize("task", [NODE, LINK])
 def test_the_figure(frame, task, tmp_path):
     figure = forest.figure(STUDY, frame, task)

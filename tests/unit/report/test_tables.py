@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_results import NODE, TABLES, TOO_DENSE, finish, metrics, scores
@@ -18,8 +19,8 @@ from fairgat.errors import ConfigError, DataError
 from fairgat.files import write_json
 from fairgat.measures import checks
 from fairgat.plan import Plan
-from fairgat.report import escape, render, rows
-from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
+from fairgat.report import escape, latex, render, rows
+from fairgat.report.model import Block, Cell, Math, Panel, Row, Table, row
 from fairgat.report.tables.scores import verdict
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -92,18 +93,35 @@ def marked(folder, *gaps):
     )
     (block,) = build(plan, "comparison").panels[0].blocks
     assert not any(cell.bold or cell.mark for cell in block.rows[0].cells)
-    return [(cell.mark, cell.bold) for cell in block.rows[1].cells[1:4]]
+    return [(cell.mark, cell.bold) for cell in block.rows[1].cells[1:5]]
 
 
 def test_bold_is_what_the_paired_interval_shows_to_be_better(tmp_path):
     better, worse, neither = ("+", True), ("-", False), ("", False)
-    assert marked(tmp_path / "a", 0.010, 0.012, 0.011) == [better, worse, worse]
-    assert marked(tmp_path / "b", -0.010, -0.012, -0.011) == [worse, better, better]
-    assert marked(tmp_path / "c", 0.010, -0.012, 0.011) == [neither] * 3
-    assert marked(tmp_path / "d", 0.1) == [neither] * 3  # one split has no interval
-    assert (
-        verdict(1, 2, replace(measures.find("accuracy"), better=None)) == ""
-    )  # nobody says which way it points
+    gaps = [0.010, 0.012, 0.011, 0.010, 0.012]
+    more, less = [better, better, worse, worse], [worse, worse, better, better]
+    assert marked(tmp_path / "a", *gaps) == more
+    assert marked(tmp_path / "b", *(-gap for gap in gaps)) == less
+    assert marked(tmp_path / "c", *gaps[:4], -0.012) == [neither] * 4
+    assert marked(tmp_path / "d", *gaps[:4]) == [neither] * 4  # too few splits
+    line = SimpleNamespace(low=1, high=2, pairs=5)
+    no_way = replace(measures.find("accuracy"), better=None)
+    assert verdict(line, no_way) == ""  # nobody says which way it points
+
+
+def test_a_table_of_few_splits_says_that_nothing_is_marked(tmp_path):
+    plan = small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2)
+    gaps = {"gat": [0.9, 0.91], "fairgat": [0.8, 0.82]}
+    judged = [
+        metrics("recidivism", name, "default", k, scores(NODE, gaps[name][k], 0.2))
+        for name in gaps
+        for k in range(2)
+    ]
+    finish(plan, judged)
+    notes = [text for _, text in build(plan, "comparison").notes]
+    assert notes == [
+        "Nothing is marked as better or worse than GAT: that takes 5 splits or more."
+    ]
 
 
 def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(plan):
@@ -209,7 +227,8 @@ def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     )
     text = render.render(build(plan, "comparison"), "md")
     row = next(line for line in text.splitlines() if line.startswith("| gat"))
-    assert [cell.strip() for cell in row.split("|")[2:5]] == [
+    assert [cell.strip() for cell in row.split("|")[2:6]] == [
+        "90.00 ± 0.00",
         "90.00 ± 0.00",
         "– ¹",
         "10.00 ²",
@@ -233,10 +252,10 @@ def test_what_is_not_run_says_why_in_every_format(plan, built):
         form: render.render(built["comparison"], form) for form in ("md", "tex", "html")
     }
     assert "**Pokec-z**: not run (its 60 % of files & more aren't here)" in text["md"]
-    assert r"not run: its 60 \% of files \& more aren't here" in text["tex"]
+    assert r"Pokec-z: not run (its 60 \% of files \& more aren't here)." in text["tex"]
     assert "not run: its 60 % of files &amp; more aren&#39;t here" in text["html"]
     # The paper's table has no such column.
-    assert "FairGAT alpha_chi_max 0.25, eta 1.0" in text["tex"].replace(r"\_", "_")
+    assert r"FairGAT $\alpha_{\max}^{\chi}$ 0.25" in text["tex"]
     assert (
         f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})."
         in text["md"]
@@ -264,25 +283,45 @@ def test_what_was_not_asked_for_is_left_out(plan):
     assert "GAT on Recidivism: not run." in dict(elsewhere.notes).values()
 
 
-def test_layout_of_the_papers_tables(built):
+def test_a_table_that_fits_a_page_floats(built):
     tex = render.render(built["comparison"], "tex")
+    assert "table*" in tex and "longtable" not in tex
     lines = tex[tex.index("Recidivism &") :].splitlines()
     assert (
         lines[0]
-        == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\*"
+        == r"Recidivism & Accuracy ($\%$) & AUC ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\"
     )
-    assert (
-        lines[2] == r"GAT & $95.73 \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
-    )
-    assert (
-        lines[1] == lines[3] == lines[6] == r"\keeprule{4}"
-    )  # GAT, baselines and FairGAT stand apart
-    assert (
-        render.render(built["link_prediction"], "tex").count(
-            r"\multirow{2}{*}{\textbf{Cora}}"
-        )
-        == 1
-    )
+    gat = r"GAT & $95.73\pm0.10$ & $95.73\pm0.10$ & $10.00\pm0.00$ & $10.00\pm0.00$ \\"
+    assert lines[2] == gat
+    assert lines[3] == lines[6] == r"\addlinespace"  # GAT and FairGAT stand apart
+    links = render.render(built["link_prediction"], "tex")
+    assert links.count(r"\textbf{Cora}") == links.count(r"\begin{tabular}") == 2
+
+
+def long_table(rows, columns=3):
+    """A table of a data set with so many rows, two of each method."""
+    line = [Cell("91.00", std="1.00")] * columns
+    block = Block("Data", [row(f"m{n // 2}", *line, group=n // 2) for n in range(rows)])
+    header = ["", "Method", *(f"measure {n}" for n in range(columns))]
+    panel = Panel("multirow", header, [block], align="ll" + "c" * columns)
+    return Table("long", "Long.", [panel], [])
+
+
+def test_a_longer_table_goes_on_over_landscape_pages():
+    assert "longtable" not in render.render(long_table(20), "tex")
+    tex = render.render(long_table(60), "tex")
+    assert r"\begin{landscape}" in tex
+    ends = [line for line in tex.splitlines() if "91.00" in line]
+    assert [line.endswith(r"\\*") for line in ends[:4]] == [True, False, True, False]
+
+
+def test_a_wide_table_is_parted_evenly_and_every_part_names_its_rows():
+    table = latex.printed(long_table(4, columns=8)).table
+    widths = [len(panel.columns) for panel in table.panels]
+    assert widths == [2 + 4, 2 + 4]
+    assert [panel.header[1] for panel in table.panels] == ["Method", "Method"]
+    values = [len(panel.blocks[0].rows[0].cells) for panel in table.panels]
+    assert values == [1 + 4, 1 + 4]
 
 
 def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
@@ -345,15 +384,16 @@ def test_every_format_is_whole(built, name):
     [
         (r"a_b & 50% $x$ #1 {y}", r"a\_b \& 50\% \$x\$ \#1 \{y\}"),
         (r"\z ~ ^", r"\textbackslash{}z \textasciitilde{} \textasciicircum{}"),
-        ("Žižek ± δ\n中", r"\v{Z}i\v{z}ek \ensuremath{\pm} \ensuremath{\delta} U+4E2D"),
-        ("Straße, Łódź ✓", r"Stra\ss{}e, \L{}\'od\'z \ensuremath{\surd}"),
+        ("Žižek ± δ\n中", r"\v{Z}i\v{z}ek $\pm$ $\delta$ U+4E2D"),
+        ("Straße, Łódź ✓", r"Stra\ss{}e, \L{}\'od\'z $\checkmark$"),
+        ("α_χ^max 0.5 of GAT.", r"$\alpha_{\max}^{\chi}$ 0.5 of GAT\@."),
         ('("a b", "c"), d" ["d"]', "(``a b'', ``c''), d'' [``d'']"),
         ("[a] b", "{}[a] b"),
         ("*a", "{}*a"),
         ("a [b]", "a [b]"),
         (
             "`c` or `a_b: *`, <b>",
-            r"\texttt{c} or \texttt{a\_b: *}, \ensuremath{<}b\ensuremath{>}",
+            r"\texttt{c} or \texttt{a\_b: *}, $<$b$>$",
         ),
     ],
 )
@@ -379,19 +419,18 @@ def test_escaping_for_pages():
 
 
 @pytest.fixture(scope="module")
-def latex(tmp_path_factory):
-    """Compile a table alone in an article with booktabs, longtable and multirow; return TeX's log."""
+def compiled(tmp_path_factory):
+    """Compile a table alone, or a document; return TeX's log."""
     engine = shutil.which("tectonic") or shutil.which("pdflatex")
     if not engine:
         pytest.skip("neither pdflatex nor tectonic is installed")
     tectonic = engine.endswith("tectonic")
     options = [] if tectonic else ["-interaction=nonstopmode", "-halt-on-error"]
 
-    def compiled(tex):
+    def run(tex):
         folder = tmp_path_factory.mktemp("latex")
         if "\\documentclass" not in tex:
-            packages = "\\usepackage{booktabs,longtable,multirow}\n"
-            tex = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{tex}\n\\end{{document}}\n"
+            tex = render.document([tex], "One table")
         (folder / "main.tex").write_text(tex, encoding="utf-8")
         for _ in range(
             1 if tectonic else 2
@@ -403,25 +442,25 @@ def latex(tmp_path_factory):
                 text=True,
                 errors="replace",
             )
-        if "File `multirow.sty' not found" in done.stdout:
-            pytest.skip("TeX is installed without multirow")
+        if lacking := re.search(r"File `(\w+\.sty)' not found", done.stdout):
+            pytest.skip(f"TeX is installed without {lacking[1]}")
         assert done.returncode == 0, done.stdout[-3000:]
         return done.stdout
 
-    return compiled
+    return run
 
 
-def test_all_tables_compile(built, latex):
+def test_all_tables_compile(built, compiled):
     for table in built.values():
-        assert "Overfull" not in latex(render.render(table, "tex"))
+        assert "Overfull" not in compiled(render.render(table, "tex"))
     tex = render.document(
         (render.render(table, "tex") for table in built.values()), "A & B"
     )
-    assert "Overfull" not in latex(tex)
+    assert "Overfull" not in compiled(tex)
 
 
 @pytest.mark.parametrize("first", ["", "[", "*"])
-def test_latex_compiles_with_every_character(latex, first):
+def test_latex_compiles_with_every_character(compiled, first):
     title = (
         first
         + "".join(map(chr, range(32, 127)))
@@ -432,7 +471,7 @@ def test_latex_compiles_with_every_character(latex, first):
         title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])]
     )
     panel = Panel("stacked", ["", title[:20]], [block])
-    latex(
+    compiled(
         render.render(
             Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"
         )

@@ -50,6 +50,8 @@ def test_for_other_people_the_interval_is_wider(ratio):
         {
             "low": [0.02, -0.1, -0.2, None, 0.0, -0.1],
             "high": [0.18, 0.1, -0.1, None, 0.1, 0.0],
+            "pairs": 5,
         }
     )
     assert paired.leave_out_0(several) == "2 of 5"
+    assert paired.leave_out_0(several.assign(pairs=4)) == "0 of 5"

@@ -51,7 +51,7 @@ def value(frame, column="mean", **wanted):
 def test_a_shard_has_every_score_and_every_failure(found):
     assert list(found.columns) == list(runs.COLUMNS)
     parts = found[found["cell"] == "x~1"].groupby("part").size()
-    assert parts.to_dict() == {"validation": 9, "test": 9, "training": 12}
+    assert parts.to_dict() == {"validation": 12, "test": 12, "training": 12}
     (failure,) = found[found["metric"] == runs.FAILURE].itertuples()
     assert (failure.cell, failure.split, failure.reason) == (
         "x~3",
