@@ -153,7 +153,7 @@ def growing(amount, per_mb=0):
 
 
 # Scripts to which measures of one's own make a difference: what trains knows none.
-MEASURING = ("collect", "choose", "aggregate", "table", "figure", "study", "audit")
+MEASURING = ("collect", "perfect", "choose", "aggregate", "table", "figure", "study", "audit")
 
 
 @cache

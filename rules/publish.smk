@@ -13,7 +13,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *TY
 rule provenance:
     input:
         results=shown(),
-        summaries=[path for kind in ("runs", "cells", "winners", "runtime") for path in PLAN.files(kind)],
+        summaries=[path for kind in ("runs", "cells", "winners", "perfect", "runtime") for path in PLAN.files(kind)],
         selections=PLAN.files("selection"),
         study=rules.study.output if STUDY else [],
     output:

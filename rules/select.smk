@@ -67,6 +67,33 @@ else:
         script:
             "../workflow_scripts/collect.py"
 
+    # What is right has gaps, too: a row of its own in the tables of scores.
+    rule perfect:
+        input:
+            graph=PLAN.trained("data/graphs/{dataset}.npz"),
+            splits=lambda w: PLAN.splits(w.task, w.dataset),
+        output:
+            perfect=results("perfect/{task}/{dataset}.csv"),
+        log:
+            results("logs/perfect/{task}/{dataset}.log"),
+        benchmark:
+            results("benchmarks/perfect/{task}/{dataset}.tsv")
+        localrule: True
+        conda:
+            ENV
+        params:
+            code=code("perfect"),
+            numbers=lambda w: CONFIG.split_numbers(w.dataset),
+            training=training_of,
+        message:
+            "Judge a perfect prediction on {wildcards.dataset}"
+        script:
+            "../workflow_scripts/perfect.py"
+
+    if CONFIG.judge_from:
+
+        ruleorder: perfect > take
+
 
 rule aggregate:
     input:

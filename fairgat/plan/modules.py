@@ -21,6 +21,7 @@ KINDS = (
     "cells",
     "winners",
     "selection",
+    "perfect",
     "histories",
     "debiasing",
     "runtime",

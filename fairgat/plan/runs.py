@@ -12,7 +12,7 @@ from fairgat.errors import ConfigError, nearest
 from fairgat.plan.judged import check_judged
 from fairgat.plan.modules import KINDS, Declared, declared, method_path
 
-TAKEN = ("data/", "runtime/", "theory/", "account/")
+TAKEN = ("data/", "runtime/", "theory/", "account/", "perfect/")
 """Folders of results whose files are copied from `judge_from` and not made again."""
 
 
@@ -264,6 +264,11 @@ class Plan:
                 return [
                     self.path(f"data/graphs/{name}.stats.json") for name in datasets
                 ]
+            case "perfect":
+                files = [self.path(f"perfect/{task}/{each}.csv") for each in datasets]
+                if not self.judges_scores:
+                    return files
+                return [path for path in files if self._at_hand(path)]
             case "runtime":
                 timed = filter(self.timed, datasets)
                 return [self.path(f"runtime/{name}.json") for name in timed]
@@ -368,6 +373,11 @@ class Plan:
         if path.startswith(f"{earlier}/"):
             return Path(path).exists()
         relative = path.removeprefix(f"{self.config.results_dir}/")
-        if not relative.startswith(TAKEN):
+        if not self._taken(relative):
             return True
         return Path(earlier, relative).exists()
+
+    def _taken(self, relative: str) -> bool:
+        """Say whether a file is copied from `judge_from` and not made again."""
+        made = relative.startswith("perfect/") and not self.judges_scores
+        return relative.startswith(TAKEN) and not made

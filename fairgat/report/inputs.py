@@ -12,6 +12,7 @@ from fairgat.config.shown import Shown
 from fairgat.files import damaged, read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.compare import by_run
+from fairgat.scores.perfect import COLUMNS
 from fairgat.scores.runs import read, under
 from fairgat.scores.summary import with_same
 
@@ -63,6 +64,11 @@ def scores_on_test(
                 raise damaged(files["runs"][0], what)
     scores = by_run(runs, settings.protocols)
     return with_same(scores[scores["part"] == "test"], settings.same)
+
+
+def perfect(files: Files) -> pd.DataFrame:
+    """The scores of perfect predictions on each split (`fairgat.scores.perfect`)."""
+    return frames.read(*files.get("perfect", ()), columns=COLUMNS, numbers=("value",))
 
 
 def selections(files: Files, settings: Settings) -> Selections:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairgat.report import escape
-from fairgat.report.model import Block, Cell, Panel, Row, Table, Text
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text
 
 PORTRAIT, LANDSCAPE = 92, 170  # signs across A4 with margins of 2.5 cm
 LINES_OF_A_PAGE = 44
@@ -61,7 +61,8 @@ def _not_run(panel: Panel) -> Iterator[str]:
 
 
 def _aside(panel: Panel, block: Block) -> str:
-    said = [f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows]
+    known = [row for row in block.rows if row.cells[-1].text != DASH]
+    said = [f"{row.cells[0].text} {row.cells[-1].text}" for row in known]
     return f"{panel.header[-1]}, {block.title}: {'; '.join(said)}."
 
 

@@ -8,13 +8,14 @@ import pandas as pd
 
 from fairgat import measures
 from fairgat.measures import Measure
-from fairgat.report import labels, percent, rows
+from fairgat.report import inputs, labels, percent, rows
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, row
+from fairgat.scores.compare import averages
 from fairgat.scores.paired import FEWEST, REFERENCE, leaves_out_0
 
-READS = ("selection", "runs")
+READS = ("selection", "runs", "perfect")
 TASK = None
 
 BETTER, WORSE = "+", "-"
@@ -25,6 +26,10 @@ _BOLD = (
 )
 _FEW = f"Nothing is marked as better or worse than GAT: that takes {FEWEST} splits or more."
 _MISSING = "it is missing, as a rate over nobody has no value"
+_PERFECT = (
+    "Perfect prediction: the labels themselves, whose gaps are those of the data. A gap "
+    "below them is no sign of fewer errors."
+)
 _MANY = 6  # measures: data sets then stand beside their rows, as in the paper's table
 
 
@@ -38,11 +43,14 @@ def build(settings: Settings, files: Files) -> Table:
     frame = rows.table(settings, files)
     columns = [measures.find(name) for name in frame["metric"].unique()]
     notes = Notes()
-    panel = _panel(frame, columns, notes)
+    labels_alone = _perfect(frame, files, settings.ddof)
+    panel = _panel(frame, labels_alone, columns, notes)
     about = []
     if frame["low"].notna().any():
         about = [("", _BOLD if frame["pairs"].max() >= FEWEST else _FEW)]
 
+    if len(labels_alone):
+        about.append(("", _PERFECT))
     summary = f"summary/{settings.task}"
     return Table(
         name=settings.name,
@@ -57,13 +65,31 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _panel(frame: pd.DataFrame, columns: Sequence[Measure], notes: Notes) -> Panel:
+def _perfect(frame: pd.DataFrame, files: Files, ddof: int) -> pd.DataFrame:
+    """Average a perfect prediction's scores: a column for each measure of the table.
+
+    Its index are the data sets; those without such scores are left out.
+    """
+    scores = inputs.perfect(files)
+    shown = scores["dataset"].isin(frame["dataset"].unique())
+    known = scores[shown & scores["metric"].isin(frame["metric"].unique())]
+    means = averages(known.dropna(subset="value"), ["dataset", "metric"], ddof)
+    return means[["mean", "std"]]
+
+
+def _panel(
+    frame: pd.DataFrame,
+    labels_alone: pd.DataFrame,
+    columns: Sequence[Measure],
+    notes: Notes,
+) -> Panel:
     blocks = []
-    for _, block in frame.groupby("dataset", sort=False):
+    for name, block in frame.groupby("dataset", sort=False):
         title, reason = block[["dataset_title", "reason"]].iloc[0]
         made = []
         if not reason:
             made = [_row(lines, notes) for lines in rows.lines_of(block)]
+            made += _perfect_row(labels_alone, name, columns)
         blocks.append(Block(title, made, reason))
 
     header = [labels.metric(measure.name) for measure in columns]
@@ -82,6 +108,20 @@ def _row(lines: Sequence[Any], notes: Notes) -> Row:
     entries = [_entry(line, notes) for line in lines]
     cell = in_words(first.cell) if first.cell else DASH
     return row(name, *entries, cell, group=group(first.method))
+
+
+def _perfect_row(
+    labels_alone: pd.DataFrame, dataset: str, columns: Sequence[Measure]
+) -> list[Row]:
+    """Show what a perfect prediction of a data set scores, where that is known."""
+    if dataset not in labels_alone.index.get_level_values("dataset"):
+        return []
+    means = labels_alone.loc[dataset].reindex([each.name for each in columns])
+    entries = [
+        percent.score(line.mean, line.std, measure.unit)
+        for line, measure in zip(means.itertuples(), columns, strict=True)
+    ]
+    return [row("Perfect prediction", *entries, DASH, group=3)]
 
 
 def _about(line: Any, notes: Notes) -> str:
