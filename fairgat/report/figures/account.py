@@ -1,6 +1,6 @@
 """Account: the gap of the mean logits as the parts that add up to it, data sets side by side."""
 
-from itertools import product
+import math
 
 import numpy as np
 import pandas as pd
@@ -31,50 +31,68 @@ WORDS = {
     "nonlinearity": "nonlinearity: what ReLU makes of them",
 }
 _OVER = {"all": "everyone", "label 1": "label 1 only"}
+_GAP = {"color": "black", "markerfacecolor": "white", "markersize": 4}
 _SIDE_BY_SIDE = 4
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Draw a bar for each method on each data set: parts that widen GAT's gap to the right, others to the left.
+    """Draw a bar of parts for each method on each data set; a diamond is their sum.
 
-    The diamond is the gap, the sum of the parts; bars are means over the splits, in
-    standard deviations of each model's logits, as the scale of logits differs between
-    methods and decides nothing. Of more than two groups the one with GAT's largest gap
-    is drawn, less all others.
+    As in the table, a gap is the mean logit of group 1 less that of group 0; of more
+    groups the one is drawn whose gap in GAT is the largest, less all others. Means over
+    the splits, in standard deviations of each model's logits, as the scale of logits
+    differs between methods and decides nothing.
     """
     accounts = read(files, settings)
+    means = _in_deviations(accounts)
     datasets = [
         each for each in settings.datasets if each.name in set(accounts["dataset"])
     ]
     methods = [
         each for each in settings.methods if each.name in set(accounts["method"])
     ]
-    means = _in_deviations(accounts)
-    lines = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
-    columns = max(1, -(-len(datasets) // lines))
-    height = max(1.3, 0.45 + 0.17 * len(methods))
-    figure, axes = style.grid(
-        len(_OVER) * lines, columns, height, sharex=True, sharey=True
-    )
-    for (place, dataset), (row, over) in product(enumerate(datasets), enumerate(_OVER)):
-        line, column = divmod(place, columns)
-        ax = axes[line * len(_OVER) + row][column]
-        _panel(ax, methods, _largest(means, over, dataset.name))
-        ax.tick_params(labelbottom=row > 0)
-        if row == 0:
-            ax.set_title(style.plain(dataset.title), fontsize=8, fontweight="bold")
-        if column == 0:
-            ax.set_ylabel(_OVER[over])
+
+    figure, panels = _panels(len(datasets), len(methods))
+    for place, dataset in enumerate(datasets):
+        for over in _OVER:
+            ax = panels[place][over]
+            _draw(ax, methods, _of_one_group(means, over, dataset.name))
+        panels[place]["all"].set_title(
+            style.plain(dataset.title), fontsize=8, fontweight="bold"
+        )
     for ax in figure.axes:
         if not ax.has_data():
             ax.set_axis_off()
+
     figure.suptitle(
         "What the gap between the groups is made of, in the second attention layer\n"
-        "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",
+        "(mean logit of group 1 less that of group 0, in standard deviations of the "
+        "logits)",
         fontsize=8.5,
     )
     _legend(figure)
     return figure
+
+
+def _panels(datasets: int, methods: int) -> tuple[Figure, list[dict[str, Axes]]]:
+    """Make the panels of each data set, one above the other, data sets side by side."""
+    lines = max(1, math.ceil(datasets / _SIDE_BY_SIDE))
+    columns = max(1, math.ceil(datasets / lines))
+    height = max(1.3, 0.45 + 0.17 * methods)
+    figure, axes = style.grid(
+        len(_OVER) * lines, columns, height, sharex=True, sharey=True
+    )
+    panels = []
+    for place in range(datasets):
+        line, column = divmod(place, columns)
+        above = len(_OVER) * line
+        mine = {over: axes[above + row][column] for row, over in enumerate(_OVER)}
+        mine["all"].tick_params(labelbottom=False)
+        if column == 0:
+            for over, ax in mine.items():
+                ax.set_ylabel(_OVER[over])
+        panels.append(mine)
+    return figure, panels
 
 
 def _legend(figure: Figure) -> None:
@@ -88,9 +106,7 @@ def _legend(figure: Figure) -> None:
         )
         for part, words in WORDS.items()
     ]
-    gap = style.sign(
-        "gap: their sum", color="black", marker="D", markerfacecolor="white"
-    )
+    gap = style.sign("gap: their sum", marker="D", **_GAP)
     figure.legend(
         handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False
     )
@@ -104,62 +120,56 @@ def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
     return logits[keys].join(parts).groupby(keys).mean()
 
 
-def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
-    """The parts by method, of the group with GAT's largest gap, signed so that GAT's gap is positive.
+def _of_one_group(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
+    """The parts by method, of the group whose gap in GAT is the largest.
 
     None where nobody of a group is among the rows.
     """
     mine = means.loc[over, dataset].dropna()
     if mine.empty:
         return mine.droplevel("group")
-    base = (
-        mine.loc[REFERENCE]
-        if REFERENCE in mine.index
-        else mine.groupby(level="group").mean()
-    )
+    base = mine.groupby(level="group").mean()
+    if REFERENCE in mine.index:
+        base = mine.loc[REFERENCE]
     group = base["gap"].abs().idxmax()
-    return mine.xs(group, level="group") * np.sign(base.loc[group, "gap"])
+    return mine.xs(group, level="group")
 
 
-def _panel(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
-    """Stack a method's positive parts to the right and its negative ones to the left, and mark and print their sum."""
+def _draw(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
+    """Draw a method a row: its parts, and their sum as a mark and a number."""
     parts = parts.reindex([method.name for method in methods])
-    ends = {}
-    for side in (1, -1):
-        ends[side] = np.zeros(len(parts))
-        for part in PARTS:
-            widths = side * (side * parts[part]).clip(lower=0).to_numpy()
-            (drawn,) = np.nonzero(np.nan_to_num(widths))
-            ax.barh(
-                drawn,
-                widths[drawn],
-                left=ends[side][drawn],
-                height=0.75,
-                color=COLOURS[part],
-                hatch=_HATCHES[part],
-                edgecolor="black",
-                linewidth=0.4,
-            )
-            ends[side] += np.nan_to_num(widths)
+    lefts = _stack(ax, parts, -1)
+    rights = _stack(ax, parts, 1)
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.plot(
-        parts["gap"],
-        np.arange(len(parts)),
-        "D",
-        color="black",
-        markerfacecolor="white",
-        markersize=4,
-        zorder=3,
-    )
-    for place, (end, gap) in enumerate(zip(ends[1], parts["gap"], strict=True)):
+
+    places = np.arange(len(parts))
+    ax.plot(parts["gap"], places, "D", zorder=3, **_GAP)
+    for place, (right, gap) in enumerate(zip(rights, parts["gap"], strict=True)):
         if np.isfinite(gap):
-            ax.text(
-                end, place, f"  {gap:.2f} ".replace("-", "−"), va="center", fontsize=7
-            )
+            number = f"  {gap:.2f} ".replace("-", "−")
+            ax.text(right, place, number, va="center", fontsize=7)
+
     style.rows(ax, [style.plain(method.title) for method in methods])
     # Panels share their limits: room for the printed gaps, too.
-    low, high = (
-        min(ax.get_xlim()[0], 1.1 * ends[-1].min()),
-        max(ax.get_xlim()[1], 1.25 * ends[1].max()),
-    )
-    ax.set_xlim(low, high)
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(low, 1.1 * lefts.min()), max(high, 1.25 * rights.max()))
+
+
+def _stack(ax: Axes, parts: pd.DataFrame, side: int) -> np.ndarray:
+    """Stack the parts of one sign (`side`) from 0 outwards; (methods,) their ends."""
+    ends = np.zeros(len(parts))
+    for part in PARTS:
+        lengths = (side * parts[part]).clip(lower=0).fillna(0).to_numpy()
+        (drawn,) = np.nonzero(lengths)
+        ax.barh(
+            drawn,
+            side * lengths[drawn],
+            left=ends[drawn],
+            height=0.75,
+            color=COLOURS[part],
+            hatch=_HATCHES[part],
+            edgecolor="black",
+            linewidth=0.4,
+        )
+        ends += side * lengths
+    return ends

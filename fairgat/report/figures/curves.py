@@ -1,5 +1,6 @@
 """Validation scores along the epochs, of one task: a panel for each method."""
 
+import math
 from collections.abc import Iterable, Mapping
 from itertools import product
 
@@ -19,33 +20,37 @@ TASK = None
 POINTS = 100  # of a curve: more make the figure larger, not clearer
 _GREY = "#AAAAAA"
 
+Curves = Mapping[tuple[str, str], list[pd.DataFrame]]
+"""The history of each split, by data set and method."""
+
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Each method's selected cell: the mean over the splits, and their range as a band; both over a few epochs at a
-    time where there are more than POINTS. GAT's mean, in grey, is in every panel.
+    """Draw each method's selected cell: the mean over the splits, and their range.
+
+    Over a few epochs at a time where there are more than POINTS. GAT's mean, in grey, is
+    in every panel.
     """
-    looks, curves = style.looks(settings.method_titles), _histories(settings, files)
-    known = _recorded(
-        settings.task,
-        {column for splits in curves.values() for each in splits for column in each},
-    )
-    shown = [*product(settings.dataset_titles.items(), known)]
+    looks = style.looks(settings.method_titles)
+    curves = _histories(settings, files)
+    metrics = _recorded(settings.task, curves)
+    rows = [*product(settings.dataset_titles.items(), metrics)]
+
     height = 0.95 if len(looks) > 4 else 1.4
     figure, axes = style.grid(
-        max(1, len(shown)), max(1, len(looks)), height, sharex=True, sharey="row"
+        max(1, len(rows)), max(1, len(looks)), height, sharex=True, sharey="row"
     )
     figure.set_figwidth(max(style.WIDTH, 0.75 * len(looks)))
-    for row, ((dataset, title), metric) in zip(axes, shown, strict=False):
+    for panels, ((dataset, title), metric) in zip(axes, rows, strict=False):
         drawn = {
             method: _means(curves.get((dataset, method), []), metric)
             for method in looks
         }
         reference = drawn.get(REFERENCE, pd.DataFrame())
-        for ax, (method, look) in zip(row, looks.items(), strict=True):
+        for ax, (method, look) in zip(panels, looks.items(), strict=True):
             _panel(ax, drawn[method], reference, look)
-        row[0].set_ylabel(style.label(metric))
-        if metric == known[0]:
-            _title(row, title, looks.values())
+        panels[0].set_ylabel(style.label(metric))
+        if metric == metrics[0]:
+            _title(panels, title, looks.values())
     for ax in axes[-1]:
         ax.set_xlabel("epoch")
     _legend(figure, looks)
@@ -53,22 +58,16 @@ def draw(settings: Settings, files: Files) -> Figure:
 
 
 def _legend(figure: Figure, looks: Mapping[str, style.Look]) -> None:
-    signs = [
-        style.sign(
-            "mean over the splits, and their range", linestyle="-", color="black"
-        )
-    ]
+    mean = "mean over the splits, and their range"
+    signs = [style.sign(mean, linestyle="-", color="black")]
     if len(looks) > 1 and REFERENCE in looks:
-        signs.append(
-            style.sign(
-                f"{looks[REFERENCE].title}, in every panel", linestyle="-", color=_GREY
-            )
-        )
-    style.legend(
-        figure,
-        signs=signs,
-        title="Scores on validation while each method's selected cell is trained",
+        everywhere = f"{looks[REFERENCE].title}, in every panel"
+        signs.append(style.sign(everywhere, linestyle="-", color=_GREY))
+    title = (
+        "Scores on validation while each method's selected cell is trained, before what "
+        "is done after that, such as thresholds"
     )
+    style.legend(figure, signs=signs, title=title)
 
 
 def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:
@@ -82,10 +81,8 @@ def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:
     text.set(fontsize=9, fontweight="bold", in_layout=False)
 
 
-def _histories(
-    settings: Settings, files: Files
-) -> dict[tuple[str, str], list[pd.DataFrame]]:
-    """The history of each split of the cells that were selected, by data set and method.
+def _histories(settings: Settings, files: Files) -> Curves:
+    """Read the history of each split of the cells that were selected.
 
     Raises:
         DataError: the splits of one have different lengths, as where a file was cut
@@ -93,30 +90,35 @@ def _histories(
     """
     curves = {}
     for (dataset, method), selection in inputs.selections(files, settings).items():
-        if selection["winner"] is None:
+        cell = selection["winner"]
+        if cell is None:
             continue
-        splits = inputs.histories(
-            files, settings.task, dataset, method, selection["winner"]
-        )
+        splits = inputs.histories(files, settings.task, dataset, method, cell)
+        # A cell is selected where it was trained to the end on every split.
         epochs = [len(history) for history in splits]
-        if (
-            len(set(epochs)) > 1
-        ):  # a cell is selected where it was trained to the end on every split
+        if len(set(epochs)) > 1:
             raise DataError(
-                f"the history.csv of {method} on {dataset} have {epochs} epochs on its splits: "
-                "the shorter ones were cut off. Delete them and run again."
+                f"the history.csv of {method} on {dataset} have {epochs} epochs on its "
+                "splits: the shorter ones were cut off. Delete them and run again."
             )
         curves[dataset, method] = splits
     return curves
 
 
-def _recorded(task: str, columns: set[str]) -> list[str]:
-    """The measures of the table that histories have, or the utility: link prediction records what chooses the epoch."""
-    shown, utilities = (
-        [name for name in measures.names(task, role) if f"validation_{name}" in columns]
-        for role in ("shown", "utility")
-    )
-    return shown or utilities
+def _recorded(task: str, curves: Curves) -> list[str]:
+    """The measures of the table that histories have, or else the utilities.
+
+    Link prediction records what chooses the epoch.
+    """
+    columns = set()
+    for histories in curves.values():
+        columns.update(*histories)
+    for role in ("shown", "utility"):
+        names = measures.names(task, role)
+        known = [name for name in names if f"validation_{name}" in columns]
+        if known:
+            return known
+    return []
 
 
 def _panel(
@@ -139,15 +141,20 @@ def _panel(
 
 
 def _means(histories: list[pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Mean, least and largest score over the splits and over a few epochs at a time, in the measure's unit."""
+    """Average the scores over the splits, a few epochs at a time, in the measure's unit.
+
+    Returns:
+        `epoch`, `mean`, `min` and `max`; nothing without histories.
+    """
     if not histories:
         return pd.DataFrame()
-    scores = pd.concat(
-        [history.set_index("epoch")[f"validation_{metric}"] for history in histories]
-    )
-    scores = (scores * measures.find(metric).unit.factor).reset_index(name="score")
-    window = (scores["epoch"] - 1) // -(-scores["epoch"].nunique() // POINTS)
-    return scores.groupby(window.rename("window")).agg(
+    scores = pd.concat(histories)
+    factor = measures.find(metric).unit.factor
+    scores = scores.assign(score=factor * scores[f"validation_{metric}"])
+
+    at_a_time = math.ceil(scores["epoch"].nunique() / POINTS)
+    window = (scores["epoch"] - 1) // at_a_time
+    return scores.groupby(window).agg(
         epoch=("epoch", "mean"),
         mean=("score", "mean"),
         min=("score", "min"),

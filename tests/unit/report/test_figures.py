@@ -143,7 +143,7 @@ def test_an_account_is_of_the_logits_and_empty_for_rows_that_a_group_lacks(
     }
     everyone, positive = account.draw(settings, given).axes[::2]
     assert (
-        everyone.texts[0].get_text().strip() == "0.50" and not positive.patches
+        everyone.texts[0].get_text().strip() == "−0.50" and not positive.patches
     )  # GAT's gap, -1, in spreads of 2
 
 
