@@ -25,12 +25,20 @@ from fairgat.scores.paired import REFERENCE
 NOT_RUN = "not run"
 
 
-def table(settings: Settings, files: Files) -> pd.DataFrame:
-    """Compare the rows of a table of scores, from the files `runs` and `selection`."""
+def table(
+    settings: Settings, files: Files, published: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Compare the rows of a table of scores, from the files `runs` and `selection`.
+
+    Args:
+        published: as `fairgat.paper` gives them; those of the table where absent.
+    """
+    if published is None:
+        published = paper.of_table(settings.name)
     selections = inputs.selections(files, settings)
     scores = inputs.scores_on_test(files, settings, selections)
     rows = of_table(settings, selections, with_more_groups(scores))
-    return compare(rows, scores, settings.ddof)
+    return compare(with_published(rows, published), scores, settings.ddof)
 
 
 def with_more_groups(scores: pd.DataFrame) -> set[str]:
@@ -50,9 +58,8 @@ def of_table(
 
     Returns:
         What `fairgat.scores.compare.compare` asks for, with `row`, one number for all
-        measures of a row; titles; what the paper prints; and in words `note` and
-        `groups_note` on the method, `failure`, what failed, and `reason`, why a data
-        set is not run.
+        measures of a row; titles; and in words `note` and `groups_note` on the method,
+        `failure`, what failed, and `reason`, why a data set is not run.
     """
     rows = []
     for dataset, method in product(settings.datasets, settings.methods):
@@ -79,8 +86,7 @@ def of_table(
     frame = frame.assign(of=REFERENCE, epochs=OURS, of_epochs=OURS, ratio=float("nan"))
     entry = settings.table
     columns = entry.measures or measures.columns(settings.task)
-    frame = in_measures(frame, {settings.task: columns})
-    return with_published(frame, paper.of_table(settings.name))
+    return in_measures(frame, {settings.task: columns})
 
 
 def of_study(

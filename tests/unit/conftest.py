@@ -13,6 +13,8 @@ from fairgat.files import write_json, write_text
 from fairgat.plan import Plan
 
 FIGURES = [
+    "differences_node_classification",
+    "differences_link_prediction",
     "tradeoff_node_classification",
     "tradeoff_link_prediction",
     "curves_node_classification",

@@ -34,53 +34,69 @@ MIXING = {
     "tau": "τ",
 }
 _DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
-_MARKS = "✓ equal to the paper's, ✗ different, ≈ different as the splits are random. "
+_MARKS = "✓ equal to the paper's, ✗ different, ≈ different as the splits are random."
+# What a panel shows, where it is not plain.
+_TRAINING_GRAPH = "Where links are predicted, they are the training graph's."
+_FAIR_ATTENTION = (
+    "Fair attention: the share of each group's nodes that have an inter-edge, and the "
+    "attention on inter-edges that follows from it for each of its upper limits."
+)
+_INTER_EDGES = "Where links are predicted, the attention is the limit itself."
+_MIXING = (
+    "Mixing, in the whole graph: the share of the edges that join equal labels (between "
+    "labelled nodes) and equal groups, and of the nodes that have no neighbour of another "
+    "group, and τ of the mean over neighbours: how much of the distance between two "
+    "groups' means is left by it, at most."
+)
+_GROUPS = (
+    "Groups: of each, its nodes, the share of label 1 among the labelled ones, the share "
+    "of its nodes that have an inter-edge, and of its edges that stay in it."
+)
 
 
 def build(settings: Settings, files: Files) -> Table:
-    """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
-    stats, notes, with_paper = (
-        by_dataset(files["stats"]),
-        Notes(),
-        settings.compares_with_paper,
-    )
-    social = [
-        dataset
-        for dataset in settings.datasets
-        if TASKS[dataset.task].divides == "nodes"
-    ]
-    citation = [dataset for dataset in settings.datasets if dataset not in social]
+    """Make the paper's two tables, ours above the paper's; then what follows of them.
+
+    Where the run is not about the paper, these are its data alone.
+    """
+    stats = by_dataset(files["stats"])
+    notes = Notes()
+    with_paper = settings.compares_with_paper
+    social = [each for each in settings.datasets if _divides(each) == "nodes"]
+    citation = [each for each in settings.datasets if _divides(each) == "edges"]
     people, papers = _counted(social, stats), _counted(citation, stats)
-    panels = [
-        _counts("Social networks", SOCIAL, social, stats, notes),
-        _counts("Citation networks", CITATION, citation, stats, notes),
-        _shares("Fair attention", people, _groups_of(people) | _limits_of(people)),
-        _shares("Nodes with inter-edges", papers, _groups_of(papers)),
-        _shares(
-            "Mixing",
-            people | papers,
-            {(quantity,): label for quantity, label in MIXING.items()},
+
+    titles = ("Social networks", "Citation networks")
+    caption = "Dataset statistics for social networks and for citation networks, ours and the paper's."
+    if not with_paper:
+        titles = ("People", "Linked nodes")
+        caption = "Dataset statistics."
+    mixing = {(quantity,): label for quantity, label in MIXING.items()}
+    panels = {
+        "": _counts(titles[0], SOCIAL, social, stats, notes, with_paper),
+        _TRAINING_GRAPH: _counts(
+            titles[1], CITATION, citation, stats, notes, with_paper
         ),
-        _groups(people),
-    ]
+        _FAIR_ATTENTION: _shares(
+            "Fair attention", people, _groups_of(people) | _limits_of(people)
+        ),
+        _INTER_EDGES: _shares("Nodes with inter-edges", papers, _groups_of(papers)),
+        _MIXING: _shares("Mixing", people | papers, mixing),
+        _GROUPS: _groups(people),
+    }
+    shown = {said: panel for said, panel in panels.items() if panel.blocks}
+    said = [_MARKS if with_paper else "", "Edges are directed.", *shown]
     return Table(
         name="dataset_statistics",
-        caption="Dataset statistics for social networks and for citation networks"
-        + (", ours and the paper's." if with_paper else "."),
-        explanation=(_MARKS if with_paper else "")
-        + (
-            "Edges are directed; those of citation networks are the training graph's. Fair attention: the share of "
-            "each group's nodes that have an inter-edge, and the attention on inter-edges that follows from it for "
-            "each of its upper limits; on citation networks the attention is the limit itself. Mixing, in the whole "
-            "graph: the share of the edges that join equal labels (between labelled nodes) and equal groups, and of "
-            "the nodes that have no neighbour of another group, and τ of the mean over neighbours: how much of the "
-            "distance between two groups' means is left by it, at most. Groups: of each, its nodes, the share of label "
-            "1 among the labelled ones, the share of its nodes that have an inter-edge, and of its edges that stay in "
-            "it."
-        ),
-        panels=[panel for panel in panels if panel.blocks],
+        caption=caption,
+        explanation=" ".join(filter(None, said)),
+        panels=[*shown.values()],
         notes=notes.all(),
     )
+
+
+def _divides(dataset: ShownDataset) -> str:
+    return TASKS[dataset.task].divides
 
 
 def _counted(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,6 +114,7 @@ def _counts(
     datasets: list[ShownDataset],
     stats: Mapping[str, Any],
     notes: Notes,
+    with_paper: bool,
 ) -> Panel:
     """The counts of graphs of one kind, and below them the paper's."""
     blocks = []
@@ -125,7 +142,7 @@ def _counts(
             )
             for each in quantities
         )
-        rows = [row(Cell("ours", mark=mark), *counts)]
+        rows = [row(Cell("ours" if with_paper else "", mark=mark), *counts)]
         if paper:
             rows.append(
                 row("paper", *(paper.get(quantity, "–") for quantity in quantities))

@@ -51,8 +51,8 @@ def shown(html: str) -> list[str]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_headings_notes_and_paragraphs_are_text_on_the_first_page(text, tmp_path):
-    (tmp_path / "headline.txt").write_text(text)
-    config = {"heading": text, "note": text, "picture": ""}
+    (tmp_path / "headline.txt").write_text(f"One.\n\n{text}")
+    config = {"heading": text, "note": text, "ran": text, "picture": ""}
     files = [SimpleNamespace(target="headline.txt", path=tmp_path / "headline.txt")]
     said = page(
         "workflow.rst",
@@ -62,4 +62,4 @@ def test_headings_notes_and_paragraphs_are_text_on_the_first_page(text, tmp_path
         categories=[],
     )
     assert "<script" not in said and "<a " not in said
-    assert " ".join(shown(said)).count(" ".join(text.split())) == 3
+    assert " ".join(shown(said)).count(" ".join(text.split())) == 4

@@ -1,0 +1,82 @@
+"""Each method's difference to GAT on the same splits, with its interval, of one task."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fairgat import measures, paper
+from fairgat.report import rows, style
+from fairgat.report.inputs import Files, Settings
+from fairgat.scores.paired import FEWEST, REFERENCE
+
+READS = ("selection", "runs")
+TASK = None
+
+GAPS = 2  # of a task, beside its utilities: the others are in the table
+_FILLED, _HOLLOW = {"marker": "o"}, {"marker": "o", "markerfacecolor": "none"}
+
+
+def draw(settings: Settings, files: Files) -> Figure:
+    """Draw a panel for each data set and measure, with a row for each method.
+
+    The paper's differences are hollow.
+    """
+    frame = rows.table(settings, files, paper.means(settings.task))
+    others = frame[(frame["method"] != REFERENCE) & (frame["reason"] == "")]
+    metrics = _metrics(settings.task)
+    shown = others[others["metric"].isin(metrics)]
+    titles = shown.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
+    methods = shown.drop_duplicates("method").set_index("method")["title"]
+    looks = style.looks(methods)
+
+    height = 0.55 + 0.19 * len(looks)
+    figure, axes = style.panels(
+        titles, metrics, columns=len(metrics), height=height, sharey=True
+    )
+    for (dataset, metric), ax in axes.items():
+        here = (shown["dataset"] == dataset) & (shown["metric"] == metric)
+        style.zero(ax, upright=True)
+        for place, line in enumerate(shown[here].itertuples()):
+            _draw(ax, line, place, looks[line.method])
+        ax.set_xlabel(_label(metric))
+        style.rows(ax, [look.title for look in looks.values()])
+
+    signs = [style.sign("mean and 95 % interval", color="black", **_FILLED)]
+    if shown["paper_difference"].notna().any():
+        signs.append(style.sign("in the paper", **_HOLLOW))
+    style.legend(figure, signs=signs, title=_title(frame))
+    return figure
+
+
+def _metrics(task: str) -> tuple[str, ...]:
+    """The utilities and the first of the gaps."""
+    return measures.names(task, "utility") + measures.names(task, "chosen")[:GAPS]
+
+
+def _title(frame: pd.DataFrame) -> str:
+    n_splits = frame["n_splits"].max()
+    title = f"Difference to GAT on the same {n_splits:.0f} splits, in points"
+    if n_splits < FEWEST:
+        title += f": fewer than {FEWEST} decide nothing"
+    return title
+
+
+def _label(metric: str) -> str:
+    better = {"higher": "right", "lower": "left"}.get(measures.find(metric).better)
+    label = style.label(metric).replace(r" ($\%$)", "")
+    return f"{label} ({better}: better)" if better else label
+
+
+def _draw(ax: Axes, line: Any, place: int, look: style.Look) -> None:
+    """Draw a method's difference, and the paper's a little below it."""
+    factor = measures.find(line.metric).unit.factor
+    if pd.notna(line.low):
+        ends = [factor * line.low, factor * line.high]
+        ax.plot(ends, [place, place], color=look.colour)
+    if pd.notna(line.difference):
+        ax.plot(factor * line.difference, place, look.marker, color=look.colour)
+    if pd.notna(line.paper_difference):
+        published = factor * line.paper_difference
+        ax.plot(published, place + 0.25, color=style.GREY, markersize=4, **_HOLLOW)
