@@ -68,7 +68,7 @@ def _in_order(column: pd.Series) -> pd.Series:
 
 def figure(rows: pd.DataFrame, titles: dict[str, str]):
     """A row of panels for each quantity: differences to GAT in points against it, with bands of 95 % intervals."""
-    looks = style.looks({name: titles[name] for name in rows["method"].unique()})
+    looks = common.looks({name: titles[name] for name in rows["method"].unique()})
     drawn, axes = style.grid(len(VARIED), len(SHOWN), height=1.9)
     for quantity, panels in zip(VARIED.values(), axes, strict=True):
         for metric, ax in zip(SHOWN, panels, strict=True):

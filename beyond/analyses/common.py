@@ -1,6 +1,6 @@
 """What the analyses share: the published files of a study, paired differences, and where figures and tables go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import frames
+from fairgat.config import Look, read_yaml
 from fairgat.files import recording, write_text
 from fairgat.report import style
 from fairgat.report.model import Table
@@ -17,7 +18,8 @@ from fairgat.training.record import Record
 
 FORMATS = ("pdf", "svg")
 RUN = ["dataset", "method", "cell"]
-_METHODS = Path(__file__).resolve().parents[1] / "methods"
+_ROOT = Path(__file__).resolve().parents[2]
+_METHODS = _ROOT / "beyond/methods"
 
 
 def read(folder: Path, name: str, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -39,6 +41,18 @@ def titles(folder: Path) -> dict[str, str]:
     """The title of each method in the study."""
     rows = read(folder, "differences", columns=("method", "title"))
     return dict(zip(rows["method"], rows["title"], strict=True))
+
+
+def looks(titles: Mapping[str, str]) -> dict[str, style.Look]:
+    """How each method (name → title) is drawn, as the configurations have it."""
+    chosen: dict[str, Look] = {}
+    overlays = [*_ROOT.glob("configs/*.yaml"), *_ROOT.glob("beyond/studies/*.yaml")]
+    for path in [_ROOT / "config.yaml", *sorted(overlays)]:
+        methods = read_yaml(path).get("methods") or {}
+        for name, entry in methods.items():
+            if name not in chosen and "look" in entry:
+                chosen[name] = Look(**entry["look"])
+    return style.looks(titles, chosen)
 
 
 def datasets(folder: Path) -> dict[str, str]:

@@ -133,7 +133,7 @@ def share_of_least(steps: pd.DataFrame, values: pd.Series) -> float:
 def differences(curve: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]):
     """For each data set and metric, every method's differences to GAT against the share."""
     names = list(curve["dataset"].unique())
-    looks = style.looks(
+    looks = common.looks(
         {name: titles[name] for name in curve["method"].unique() if name != BASE}
     )
     drawn, axes = style.grid(len(names), len(METRICS), height=1.7, sharex=True)

@@ -124,7 +124,7 @@ def budgets(validation: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
 def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]):
     """Every cell's accuracy lost and gap narrowed with 95 % intervals, in points; a line joins a method's front."""
     names = list(rows["dataset"].unique())
-    looks = style.looks({name: titles[name] for name in rows["method"].unique()})
+    looks = common.looks({name: titles[name] for name in rows["method"].unique()})
     drawn, axes = style.grid(len(names), len(GAPS), height=2.8)
     for dataset, panels in zip(names, axes, strict=True):
         for gap, ax in zip(GAPS, panels, strict=True):

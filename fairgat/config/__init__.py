@@ -9,7 +9,7 @@ valid name. What a method or a data source understands under `settings`, `grid` 
 """
 
 from fairgat.config.models import Config, Dataset, Method
-from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
+from fairgat.config.pages import PUBLISHED, SCORES, Look, TableEntry
 from fairgat.config.protocol import (
     TASKS,
     Count,

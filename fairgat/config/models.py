@@ -13,7 +13,7 @@ from pydantic import (
 
 from fairgat import cells
 from fairgat.by_path import name_of
-from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
+from fairgat.config.pages import PUBLISHED, SCORES, Look, TableEntry
 from fairgat.config.protocol import (
     TASKS,
     Aggregation,
@@ -95,6 +95,8 @@ class Method(Entry):
     same_as: Name | None = None
     """The method that it is, where that is proved: it is not run, and tables and audit
     give it that method's scores."""
+    look: Look | None = None
+    """How figures draw it; in a colour of its own where absent."""
     note: Line | None = None
     """A note on its row in tables of scores and of times."""
     note_of_more_groups: Line | None = None

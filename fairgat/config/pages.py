@@ -1,8 +1,8 @@
 """What pages show: titles, the entries of tables, and what the paper has results on."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from fairgat.config.protocol import Model, Name, Names, PathText, Task
 from fairgat.config.texts import Line
@@ -37,6 +37,19 @@ class TableEntry(Model):
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
         as_a_list = {"type": "array", "items": {"type": "string"}}
         return {"anyOf": [as_a_list, handler(core)]}
+
+
+class Look(Model):
+    """How figures draw a method: a colour and a sign, so that neither is alone."""
+
+    colour: Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
+    """Such as "#0072B2"; two methods of a figure with one colour get others."""
+    marker: Literal[
+        "o", "s", "^", "v", "<", ">", "D", "d", "p", "P", "h", "H", "8", "X", "*"
+    ]
+    """One of Matplotlib's markers."""
+    line: Literal["-", "--"] = "-"
+    """Of its curve: dashed beside another that it lies close to."""
 
 
 # The paper's tables of scores, where config.yaml gives no more than their rows.

@@ -11,7 +11,7 @@ import yaml
 
 from fairgat.config import study_rows
 from fairgat.config.models import Config
-from fairgat.config.pages import TableEntry
+from fairgat.config.pages import Look, TableEntry
 from fairgat.config.protocol import TASKS, Margins, Model, Name, Task
 from fairgat.config.study import Study
 from fairgat.config.study_rows import StudyRow
@@ -37,6 +37,8 @@ class ShownMethod(Model):
     tasks: list[Task]
     same_as: Name | None
     """The method that it is, and whose scores it has."""
+    look: Look | None
+    """How figures draw it."""
     note: str | None
     note_of_more_groups: str | None
     without: list[Name]
@@ -231,6 +233,7 @@ def _method(config: Config, name: str, datasets: Iterable[str]) -> ShownMethod:
         title=entry.title,
         tasks=entry.tasks,
         same_as=entry.same_as,
+        look=entry.look,
         note=entry.note,
         note_of_more_groups=entry.note_of_more_groups,
         without=[each for each in entry.without if each in datasets],

@@ -62,8 +62,8 @@ def _looks(frame: pd.DataFrame, one_base: bool) -> dict[str, style.Look]:
     """A look for each variant; where these are of several methods, for each of them."""
     is_variant = frame["changes"] != ""
     named = frame[is_variant == one_base].drop_duplicates("method")
-    titles = dict(zip(named["method"], named["title"], strict=True))
-    return style.looks(titles)
+    by_name = named.set_index("method")
+    return style.looks(by_name["title"].to_dict(), by_name["drawn"].to_dict())
 
 
 def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:

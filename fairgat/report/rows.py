@@ -100,9 +100,9 @@ def of_study(
 
     Returns:
         As `of_table` does, but for `reason` and `note`, with `of_title`, `changes`,
-        what a variant changes (empty for a method as it is), and `rules`, which choose
-        its epochs, in words. `failure` says why a row, or what it is compared with,
-        has no scores.
+        what a variant changes (empty for a method as it is), `rules`, which choose its
+        epochs, in words, and `drawn`, the look of its entry. `failure` says why a row,
+        or what it is compared with, has no scores.
     """
     methods = {method.name: method for method in settings.methods}
     listed = []
@@ -120,6 +120,7 @@ def of_study(
             "groups_note": groups_note(methods[row.method], has_more_groups),
             "failure": failure,
             "of_title": settings.method_titles[row.of],
+            "drawn": methods[row.method].look,
             "ratio": settings.ratios[row.task],
         }
         listed.append(asdict(row) | more)

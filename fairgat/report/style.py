@@ -1,4 +1,7 @@
-"""One look for every figure: a colour and a marker for each method, so that colour is never the only sign."""
+"""One look for every figure, and a colour and a marker for each method.
+
+Its entry in the configuration has them (`fairgat.config.Look`).
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,49 +19,16 @@ from matplotlib.colors import hsv_to_rgb, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat import config
 from fairgat.files import replacing
 from fairgat.report import labels
+from fairgat.report.inputs import Settings
 from fairgat.texts import shown
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
 GREY = "#666666"  # of the paper, and of signs that stand for all methods
-# Each method has a colour and a marker: baselines in Okabe & Ito's and Tol's bright
-# colours; FairGAT, its steps and its other shares in dark ones.
-_KNOWN = {
-    "gat": ("#000000", "s"),
-    "fairgnn": ("#E69F00", "^"),
-    "edits": ("#009E73", "D"),
-    "nifty": ("#D55E00", "v"),
-    "fairdrop": ("#CC79A7", "P"),
-    "fairgat": ("#0072B2", "o"),
-    "fairgat-steps-12": ("#6A0DAD", "<"),
-    "fairgat-steps-13": ("#8C1C3A", ">"),
-    "fairgat-steps-23": ("#0B5D1E", "X"),
-    "fairgat-steps-1": ("#7A3E00", "d"),
-    "fairgat-steps-2": ("#4D4D4D", "H"),
-    "fairgat-steps-3": ("#005F6B", "p"),
-    "fairgat-balanced": ("#1B1F8A", "8"),
-    "step-1-balanced": ("#A0148C", "p"),
-    "steps-12-balanced": ("#5A6B00", "<"),
-    "balanced": ("#B22222", "h"),
-    "fairgat-uncapped": ("#00308F", "o"),
-    "placebo": ("#808080", "d"),
-    "equal-weights": ("#8A7A5C", "*"),
-    "mlp": ("#C9B400", "h"),
-    "gat-penalty": ("#56B4E9", "*"),
-    "gat-thresholds": ("#AA4499", "d"),
-    "gat-common-threshold": ("#DDA0DD", "s"),
-    "fairsin": ("#EE6677", "p"),
-    "fairsin-f": ("#FFAABB", "H"),
-    "fairsin-g": ("#66CCAA", "8"),
-    "fairgb": ("#AAAAAA", "X"),
-    "a-fame": ("#44AA99", "P"),
-    "a-fame-released": ("#88CCEE", "*"),
-    "bemap": ("#F4A582", "D"),
-}
-_ABLATION = "fairgat-steps-"  # dashed: their curves lie close to those of FairGAT
-_MARKERS = "hpd*H8"  # of a user's own methods
+_MARKERS = "hpd*H8"  # of methods without a look
 matplotlib.rcParams.update(
     {
         "font.size": 8,
@@ -91,25 +61,43 @@ class Look:
     line: str = "-"
 
 
-def looks(methods: Mapping[str, str]) -> dict[str, Look]:
-    """Give each method (name → title) a look; no two share a colour; known ones look the same everywhere."""
-    own = [name for name in methods if name not in _KNOWN]
-    # Steps of the golden ratio around the circle of hues never come back to a colour.
-    spare = {
-        name: (
-            to_hex(hsv_to_rgb(((0.15 + number * 0.618034) % 1, 0.9, 0.75))),
-            _MARKERS[number % len(_MARKERS)],
-        )
-        for number, name in enumerate(own)
-    }
-    return {
-        name: Look(
-            plain(title),
-            *(_KNOWN | spare)[name],
-            "--" if name.startswith(_ABLATION) else "-",
-        )
-        for name, title in methods.items()
-    }
+def looks(
+    titles: Mapping[str, str], chosen: Mapping[str, config.Look | None]
+) -> dict[str, Look]:
+    """Give each method a look of which no other has the colour.
+
+    Args:
+        titles: of the methods, by name.
+        chosen: what their entries say; a method without has a colour that is left.
+    """
+    drawn: dict[str, Look] = {}
+    taken = set()
+    for name, title in titles.items():
+        look = chosen.get(name)
+        if look and look.colour not in taken:
+            taken.add(look.colour)
+            drawn[name] = Look(plain(title), look.colour, look.marker, look.line)
+
+    others = [name for name in titles if name not in drawn]
+    for number, name in enumerate(others):
+        marker = _MARKERS[number % len(_MARKERS)]
+        drawn[name] = Look(plain(titles[name]), _spare(number), marker)
+    return {name: drawn[name] for name in titles}
+
+
+def _spare(number: int) -> str:
+    """A colour for the method of this number, which differs from all others'.
+
+    Steps of the golden ratio around the circle of hues never come back to one.
+    """
+    hue = (0.15 + number * 0.618034) % 1
+    return to_hex(hsv_to_rgb((hue, 0.9, 0.75)))
+
+
+def looks_of(settings: Settings) -> dict[str, Look]:
+    """Give each method that a figure shows its look."""
+    chosen = {method.name: method.look for method in settings.methods}
+    return looks(settings.method_titles, chosen)
 
 
 def plain(text: str) -> str:

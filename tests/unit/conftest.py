@@ -12,6 +12,13 @@ from fairgat.config import shown
 from fairgat.files import write_json, write_text
 from fairgat.plan import Plan
 
+LOOKS = {
+    "gat": ("#000000", "s"),
+    "edits": ("#009E73", "D"),
+    "nifty": ("#D55E00", "v"),
+    "fairgat": ("#0072B2", "o"),
+    "fairgat-steps-12": ("#6A0DAD", "<"),
+}
 FIGURES = [
     "differences_node_classification",
     "differences_link_prediction",
@@ -40,6 +47,8 @@ def settings(folder: Path) -> config.Config:
     methods = {
         name: {"title": title, "tasks": [NODE]} for name, title in titles.items()
     }
+    for name, (colour, marker) in LOOKS.items():
+        methods[name]["look"] = {"colour": colour, "marker": marker}
     methods["gat"]["tasks"] = methods["fairgat"]["tasks"] = [NODE, LINK]
     methods["fairgat-steps-12"]["module"] = "fairgat"
     methods["edits"]["grid"] = {"threshold": [0.1, 0.3, 0.5]}

@@ -30,7 +30,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     Over a few epochs at a time where there are more than POINTS. GAT's mean, in grey, is
     in every panel.
     """
-    looks = style.looks(settings.method_titles)
+    looks = style.looks_of(settings)
     curves = _histories(settings, files)
     metrics = _recorded(settings.task, curves)
     rows = [*product(settings.dataset_titles.items(), metrics)]

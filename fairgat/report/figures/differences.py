@@ -28,8 +28,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     metrics = _metrics(settings.task)
     shown = others[others["metric"].isin(metrics)]
     titles = shown.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
-    methods = shown.drop_duplicates("method").set_index("method")["title"]
-    looks = style.looks(methods)
+    methods = shown["method"].unique()
+    looks = style.looks_of(settings)
+    looks = {name: looks[name] for name in methods}
 
     height = 0.55 + 0.19 * len(looks)
     figure, axes = style.panels(

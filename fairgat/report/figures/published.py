@@ -29,7 +29,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     Where a few results leave the others little room, these are drawn once more from
     closer.
     """
-    looks = style.looks(settings.method_titles)
+    looks = style.looks_of(settings)
     frame = frames.read(*files["audit"])
     frame = frame[(frame["rule"] == settings.rule) & frame["mean"].notna()]
     panels = _panels(frame)

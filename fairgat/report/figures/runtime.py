@@ -13,7 +13,7 @@ TASK = "node_classification"
 def draw(settings: Settings, files: Files) -> Figure:
     """Every timed epoch as a tick, the median as the method's marker."""
     measured = by_dataset(files["runtime"])
-    looks, datasets = style.looks(settings.method_titles), settings.datasets
+    looks, datasets = style.looks_of(settings), settings.datasets
     figure, axes = style.grid(
         max(1, len(datasets)), 1, max(1.0, 0.5 + 0.22 * len(looks))
     )

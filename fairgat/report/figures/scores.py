@@ -20,8 +20,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     The paper's are hollow.
     """
     frame = rows.table(settings, files)
-    methods = frame.drop_duplicates("method").set_index("method")["title"]
-    looks = style.looks(methods)
+    methods = frame["method"].unique()
+    looks = style.looks_of(settings)
+    looks = {name: looks[name] for name in methods}
     titles = frame.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
     metrics = frame["metric"].unique()
 

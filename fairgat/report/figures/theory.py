@@ -12,7 +12,7 @@ TASK = "node_classification"
 
 def draw(settings: Settings, files: Files) -> Figure:
     """Draw for each layer and method the mean bounds over the mean disparity: printed, corrected, sharp."""
-    looks = style.looks(settings.method_titles)
+    looks = style.looks_of(settings)
     means = (
         read(files["theory"])
         .groupby(["dataset", "method", "layer"])

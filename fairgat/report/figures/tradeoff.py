@@ -26,7 +26,7 @@ def draw(settings: Settings, files: Files) -> Figure:
         each for each in measures.of_task(settings.task, "shown") if each != utility
     ]
     looks, blocks = (
-        style.looks(settings.method_titles),
+        style.looks_of(settings),
         _blocks(settings, _cells(settings, files), utility.name),
     )
     titles, height = {title: title for title in blocks}, 1.9 if len(shown) > 2 else 2.4

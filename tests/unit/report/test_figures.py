@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairgat import frames
-from fairgat.config import shown
+from fairgat.config import Look, merge, read_file, read_yaml, shown
 from fairgat.errors import DataError
 from fairgat.report import style
 from fairgat.report.figures import account, curves, tradeoff
@@ -148,24 +148,26 @@ def test_an_account_is_of_the_logits_and_empty_for_rows_that_a_group_lacks(
 
 
 def test_methods_keep_their_looks_and_no_two_share_a_colour():
-    looks = style.looks(
-        {
-            name: name
-            for name in ("mine", *style._KNOWN, *(f"yours-{n}" for n in range(20)))
-        }
-    )
-    assert len({look.colour for look in looks.values()}) == len(looks)
-    assert (
-        style.looks({"fairgat": "FairGAT"})["fairgat"].colour == looks["fairgat"].colour
-    )
+    blue = Look(colour="#0072B2", marker="o")
+    titles = {name: name for name in ("a", "b", *(f"yours-{n}" for n in range(20)))}
+    looks = style.looks(titles, {"a": blue, "b": blue, "yours-3": None})
+    assert (looks["a"].colour, looks["a"].marker) == ("#0072B2", "o")
+    assert len({look.colour for look in looks.values()}) == len(titles)
+    assert [*looks] == [*titles]
+
+
+def test_the_methods_of_the_house_have_looks_of_their_own():
+    content = read_file("config.yaml")
+    merge(content, read_yaml("configs/more-methods.yaml"))
+    looks = [entry["look"]["colour"] for entry in content["methods"].values()]
+    assert len(set(looks)) == len(looks)
 
 
 @pytest.mark.parametrize("count", [0, 2, 7])
 def test_a_legend_is_no_wider_than_its_figure(count):
     figure, _ = style.plt.subplots(figsize=(style.WIDTH, 4), layout="constrained")
-    looks = style.looks(
-        {f"method-{n}": f"Method {n} with a long title" for n in range(count)}
-    )
+    titles = {f"method-{n}": f"Method {n} with a long title" for n in range(count)}
+    looks = style.looks(titles, {})
     style.legend(figure, looks.values())
     figure.draw_without_rendering()
     assert len(figure.legends) == (count > 0)
