@@ -1,4 +1,4 @@
-"""Statistics of the data sets: the paper's two tables with ours, and the attention that follows from R_chi."""
+"""Statistics of the data sets: their counts, the attention that follows from them, and how groups mix."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hyperparameters: the values searched, the paper's choice and ours, per data set and method."""
+"""Hyperparameters: the values searched and those chosen, per data set and method."""
 
 from collections.abc import Mapping
 from typing import Any

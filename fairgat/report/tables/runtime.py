@@ -1,4 +1,4 @@
-"""Runtime: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
+"""Runtime: seconds per training epoch, and how they relate to GAT's."""
 
 import statistics
 from collections.abc import Callable, Mapping

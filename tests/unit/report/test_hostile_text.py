@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
@@ -18,6 +18,9 @@ from fairgat.report import escape, style
 from fairgat.report.model import Block, Cell, Panel, Row, Table
 from fairgat.report.render import render
 from fairgat.texts import shown
+
+settings.register_profile("slow machine", deadline=None)
+settings.load_profile("slow machine")
 
 PIECES = [
     "\x1b[31m", "\x00", "\n", "\r", "\t", "\x85", "\u2028", "\u202e", "\u200b", "\ufeff",
