@@ -62,7 +62,7 @@ def test_scores_beyond_the_tolerance_are_listed(compare):
     runs = {run: value + 1e-12 for run, value in RUNS.items()} | {changed: 0.86}
     status, said = compare(runs=runs)
     assert status == 1 and "Of the 18 scores of those in both, 1 differ" in said
-    assert "| bail, fairgat, eta 1.0, split 1, test, accuracy | 0.9 | 0.86 |" in said
+    assert "| bail, fairgat, η 1.0, split 1, test, accuracy | 0.9 | 0.86 |" in said
     assert compare("--tolerance", "0.05", runs=runs)[0] == 0
     assert compare("--tolerance", "-1")[0] == 2
 
