@@ -67,7 +67,10 @@ def build(settings: Settings, files: Files) -> Table:
     people, papers = _counted(social, stats), _counted(citation, stats)
 
     titles = ("Social networks", "Citation networks")
-    caption = "Dataset statistics for social networks and for citation networks, ours and the paper's."
+    caption = (
+        "Dataset statistics for social networks and for citation networks, ours and the "
+        "paper's."
+    )
     if not with_paper:
         titles = ("People", "Linked nodes")
         caption = "Dataset statistics."

@@ -24,7 +24,10 @@ _BOLD = (
     "the 95 % interval of the paired difference leaves out 0, which one in twenty does "
     f"by chance; with a superscript {WORSE}: worse."
 )
-_FEW = f"Nothing is marked as better or worse than GAT: that takes {FEWEST} splits or more."
+_FEW = (
+    "Nothing is marked as better or worse than GAT: that takes "
+    f"{FEWEST} splits or more."
+)
 _MISSING = "it is missing, as a rate over nobody has no value"
 _PERFECT = (
     "Perfect prediction: the labels themselves, whose gaps are those of the data. A gap "
@@ -45,18 +48,12 @@ def build(settings: Settings, files: Files) -> Table:
     notes = Notes()
     labels_alone = _perfect(frame, files, settings.ddof)
     panel = _panel(frame, labels_alone, columns, notes)
-    about = []
-    if frame["low"].notna().any():
-        about = [("", _BOLD if frame["pairs"].max() >= FEWEST else _FEW)]
-
-    if len(labels_alone):
-        about.append(("", _PERFECT))
     summary = f"summary/{settings.task}"
     return Table(
         name=settings.name,
         caption=entry.title or settings.name,
         panels=[panel],
-        notes=[*notes.all(), *about],
+        notes=[*notes.all(), *_about_all(frame, labels_alone)],
         explanation=(
             f"Test mean ± standard deviation over the splits. {_directions(columns)}"
             f"{_definitions(columns)}{labels.represented(settings)}"
@@ -66,15 +63,30 @@ def build(settings: Settings, files: Files) -> Table:
 
 
 def _perfect(frame: pd.DataFrame, files: Files, ddof: int) -> pd.DataFrame:
-    """Average a perfect prediction's scores: a column for each measure of the table.
+    """Average a perfect prediction's scores in the measures of the table.
 
-    Its index are the data sets; those without such scores are left out.
+    Returns:
+        `mean` and `std` by data set and measure, of the data sets that have them.
     """
     scores = inputs.perfect(files)
     shown = scores["dataset"].isin(frame["dataset"].unique())
     known = scores[shown & scores["metric"].isin(frame["metric"].unique())]
     means = averages(known.dropna(subset="value"), ["dataset", "metric"], ddof)
     return means[["mean", "std"]]
+
+
+def _about_all(
+    frame: pd.DataFrame, labels_alone: pd.DataFrame
+) -> list[tuple[str, str]]:
+    """Say what the marks mean, and what the row of a perfect prediction is."""
+    said = []
+    if frame["pairs"].max() >= FEWEST:
+        said.append(("", _BOLD))
+    elif frame["low"].notna().any():
+        said.append(("", _FEW))
+    if len(labels_alone):
+        said.append(("", _PERFECT))
+    return said
 
 
 def _panel(
