@@ -40,6 +40,9 @@ def build(settings: Settings, files: Files) -> Table:
     panel = _panel(frame, columns, notes)
     compared = frame["low"].notna().any()
     about = [("", _BOLD)] if compared else []
+    if settings.left_out:
+        titles = ", ".join(settings.left_out)
+        about.append(("", f"Run, and in no table of scores: {titles}."))
 
     summary = f"summary/{settings.task}"
     return Table(
