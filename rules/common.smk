@@ -34,6 +34,7 @@ import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
 import fairgat.processes
+import fairgat.progress
 from fairgat.by_path import is_path
 
 # What is read later, in a file or by a program, need not fit a terminal.
@@ -48,6 +49,8 @@ def names_its_log(record):
 
 
 logger.addFilter(names_its_log)
+if workflow.is_main_process:
+    fairgat.progress.listen(logger)
 
 
 def source(path):

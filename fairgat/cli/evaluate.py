@@ -1,48 +1,95 @@
-"""`fairgat evaluate`: the scores of a finished run, from its predictions, as the rule `collect` computes them."""
+"""`fairgat evaluate`: the scores of a finished run, or of people in a CSV file.
+
+They are computed as the rule `collect` computes them.
+"""
 
 import argparse
 import math
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
+from fairgat import measures
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.data.splits import HELD_OUT
-from fairgat.errors import DataError, FairGATError
+from fairgat.errors import ConfigError, DataError, FairGATError
+from fairgat.measures import Scores
 from fairgat.scores.judging import judged
+from fairgat.scores.people import read_people
+from fairgat.texts import visible
 from fairgat.training.record import NAME, Record, digests
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "directory", type=Path, help=f"the run's folder, the one with {NAME}"
+        "path",
+        type=Path,
+        metavar="RUN|FILE",
+        help=f"a run's folder, the one with {NAME}, or a CSV file of people with the "
+        "columns id, score, label, group and, if there is one, decision",
+    )
+    parser.add_argument(
+        "--kind",
+        choices=get_args(measures.Kind),
+        help="what the file's scores are; needed where all lie in [0, 1]",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    show(arguments.directory)
+    if arguments.path.is_file() and arguments.path.name != NAME:
+        show_people(arguments.path, arguments.kind)
+    elif arguments.kind:
+        raise ConfigError("--kind is for a CSV file of people; a run has logits")
+    else:
+        show(arguments.path)
 
 
 def show(directory: Path) -> None:
-    """Print a run's validation and test scores side by side; a dash for one that is missing."""
+    """Print a run's validation and test scores; a dash for one that is missing."""
     record = finished(directory)
     _, graph, split = data_of(directory, record)
-    scores = judged(directory / NAME, graph, split, record.inputs).scores[
-        record.protocol
-    ]
+    run = judged(directory / NAME, graph, split, record.inputs)
     print(f"epoch {record.reported} of {record.training['epochs']}")
-    print(f"{'':22}{'validation':>12}{'test':>12}")
-    for name in scores["test"]:
-        values = (scores[part][name] for part in HELD_OUT)
-        print(
-            f"{name:22}"
-            + "".join(
-                f"{'–' if math.isnan(value) else f'{value:.4f}':>12}"
-                for value in values
-            )
-        )
+    _print({part: run.scores[record.protocol][part] for part in HELD_OUT})
+
+
+def show_people(path: Path, kind: measures.Kind | None) -> None:
+    """Print the measures of people in a CSV file.
+
+    Raises:
+        DataError: the file, a column or a cell is not what it should be.
+    """
+    people = read_people(path)
+    try:
+        (logits,) = measures.as_logits([people.scores], kind)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+
+    scores = measures.judge_people(
+        logits, people.labels, people.groups, people.decisions
+    )
+    print(f"{len(people.labels)} people")
+    for number, name in enumerate(people.names):
+        count = int((people.groups == number).sum())
+        print(f"group {number}: {visible(name)}, {count} people")
+    if people.unlabelled:
+        print(f"{people.unlabelled} people without a label are left out")
+    _print({"value": scores})
+
+
+def _print(scores: Scores) -> None:
+    """Print a line for each measure, with a column for each part."""
+    print(f"{'':22}" + "".join(f"{part:>12}" for part in scores))
+    first = next(iter(scores.values()))
+    for name in first:
+        line = f"{name:22}"
+        for part in scores.values():
+            shown = "–" if math.isnan(part[name]) else f"{part[name]:.4f}"
+            line += f"{shown:>12}"
+        print(line)
 
 
 def finished(directory: Path) -> Record:
@@ -67,7 +114,9 @@ def finished(directory: Path) -> Record:
 def data_of(
     directory: Path, record: Record
 ) -> tuple[Path, Graph, dict[str, np.ndarray]]:
-    """Find the nearest `data` above a run's folder, in the workflow's results or in those of `fairgat train --out`.
+    """Find the nearest `data` above a run's folder.
+
+    It is in the workflow's results, or in those of `fairgat train --out`.
 
     Returns:
         It, and the graph and the split of the run in it.
@@ -75,17 +124,18 @@ def data_of(
     Raises:
         DataError: there is none, or its graph or split was made anew since the run.
     """
-    name, split = (
-        f"{record.dataset}.npz",
-        f"splits/{record.task}/{record.dataset}/split-{record.split}.npz",
-    )
-    for folder in (parent / "data" for parent in directory.resolve().parents):
-        if (folder / "graphs" / name).exists():
-            files = {"graph": folder / "graphs" / name, "split": folder / split}
-            loaded = Graph.load(files["graph"]), splits.load(files["split"])
+    name = f"{record.dataset}.npz"
+    split = f"splits/{record.task}/{record.dataset}/split-{record.split}.npz"
+    for parent in directory.resolve().parents:
+        folder = parent / "data"
+        files = {"graph": folder / "graphs" / name, "split": folder / split}
+        if files["graph"].exists():
+            graph = Graph.load(files["graph"])
+            parts = splits.load(files["split"])
             record.check_inputs(directory, digests(**files))
-            return folder, *loaded
+            return folder, graph, parts
     raise DataError(
-        f"the graph of {record.dataset}, data/graphs/{name}, is in no folder above {directory.resolve()}. "
-        "Read the run where it was made, or copy the data folder of its results along"
+        f"the graph of {record.dataset}, data/graphs/{name}, is in no folder above "
+        f"{directory.resolve()}. Read the run where it was made, or copy the data "
+        "folder of its results along"
     )

@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|predict|explain|audit|compare|verify|publish|data`.
+"""The command line: `fairgat COMMAND`, of `COMMANDS`.
 
 Each command is a module beside this one, which declares its arguments.
 """
@@ -14,7 +14,10 @@ from fairgat.texts import visible
 
 COMMANDS = {
     "train": "train one cell on one split",
-    "evaluate": "compute a finished run's metrics again from its predictions",
+    "evaluate": "compute a finished run's metrics again, or those of scores in a CSV "
+    "file",
+    "check-method": "check a method of your own: shapes, gradients, seeds, what it "
+    "reads",
     "predict": "score new people with a finished run",
     "explain": "say in a few lines where a finished run's gap comes from, and what "
     "fair attention can do about it",
@@ -52,7 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         called = words[0]
         try:
-            module = importlib.import_module(f"fairgat.cli.{called}")
+            name = called.replace("-", "_")
+            module = importlib.import_module(f"fairgat.cli.{name}")
         except ModuleNotFoundError as error:
             return _without_extra(error)
         module.declare(parsers[called])

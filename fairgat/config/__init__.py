@@ -9,6 +9,7 @@ valid name. What a method or a data source understands under `settings`, `grid` 
 """
 
 from fairgat.config.models import Config, Dataset, Method
+from fairgat.config.names import declared_elsewhere
 from fairgat.config.pages import PUBLISHED, SCORES, Look, TableEntry
 from fairgat.config.protocol import (
     TASKS,
@@ -26,6 +27,7 @@ from fairgat.config.protocol import (
     regular,
 )
 from fairgat.config.reading import (
+    DEFAULTS,
     check_command,
     explain,
     load,

@@ -365,6 +365,41 @@ class Config(Model):
         known = [name for name in self.methods if name in run]
         return [name for name in known if task in self.methods[name].tasks]
 
+    def rows_of(self, table: str) -> list[str]:
+        """List the methods that are the rows of a table."""
+        entry = self.table(table)
+        rows = entry.methods or []
+        if entry.task is None:
+            return rows
+        if entry.methods is None and entry.kind == "scores":
+            return self._as_asked(entry.task)
+        if entry.others:
+            return rows + self.unlisted(entry.task)
+        return rows
+
+    def unlisted(self, task: Task) -> list[str]:
+        """List the methods of `task` that are run and that no table of scores names."""
+        named: set[str] = set()
+        for entry in self._tables_of_scores(task):
+            named.update(entry.methods or ())
+        return [name for name in self._as_asked(task) if name not in named]
+
+    def left_out(self, task: Task) -> list[str]:
+        """List the methods of `task` that are run and are in no table of scores."""
+        for entry in self._tables_of_scores(task):
+            if entry.others or entry.methods is None:
+                return []
+        return self.unlisted(task)
+
+    def _tables_of_scores(self, task: Task) -> list[TableEntry]:
+        entries = [self.table(name) for name in self.tables]
+        return [each for each in entries if (each.kind, each.task) == ("scores", task)]
+
+    def _as_asked(self, task: Task) -> list[str]:
+        """List the methods of `task` that are run, in the order of `only_methods`."""
+        run = self.methods_of(task)
+        return [name for name in self.only or run if name in run]
+
     def methods_on(self, dataset: str) -> list[str]:
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)

@@ -50,7 +50,7 @@ def _references(
     yield "skip", "datasets", config.skip
     yield "only_methods", "methods", config.only_methods
     for name, table in config.tables.items():
-        yield f"tables.{name}", "methods", table.methods
+        yield f"tables.{name}", "methods", table.methods or ()
     for name, dataset in config.datasets.items():
         yield f"datasets.{name}.splits_of", "datasets", [dataset.splits_of]
     for name, method in config.methods.items():
@@ -89,11 +89,11 @@ def _unknown(config: Config) -> Iterator[str]:
         for name in names:
             if name is None or name in known:
                 continue
-            advice = _declared_elsewhere(name, section) or nearest(name, known)
+            advice = declared_elsewhere(name, section) or nearest(name, known)
             yield f"{key}: {name!r} is not a {_KINDS[section]}; {advice}"
 
 
-def _declared_elsewhere(name: str, section: Section) -> str:
+def declared_elsewhere(name: str, section: Section) -> str:
     """Say which of the checkout's overlays declares an entry; empty where none does."""
     root = Path(__file__).parents[2]
     overlays = [*root.glob("configs/*.yaml"), *root.glob("*/studies/*.yaml")]

@@ -18,8 +18,12 @@ class TableEntry(Model):
     """A file of your own that makes it, in place of `kind`."""
     task: Task | None = None
     """The task that it shows, where its module shows any."""
-    methods: Names = []
-    """The methods that are its rows; none where its rows are something else."""
+    methods: Names | None = None
+    """The methods that are its rows; none where its rows are something else. A table of
+    scores without this key has all that are run."""
+    others: bool = False
+    """Whether further rows are the methods that are run and that no table of scores
+    names."""
     measures: Names | None = None
     """The measures that are the columns of a table of scores; those that the task shows
     where absent."""

@@ -22,6 +22,8 @@ from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
 from fairgat.files import irregular
 
+DEFAULTS = Path(__file__).parent / "default.yaml"
+"""The paper's experiment: config.yaml of the repository, wherever the package is."""
 LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
 MOST_NODES = 100_000
 DEEPEST = 50

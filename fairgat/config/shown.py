@@ -58,6 +58,8 @@ class Shown(Model):
     """The data sets that it shows, in this order."""
     methods: list[ShownMethod]
     """The methods that it shows, in this order."""
+    left_out: list[str] = []
+    """The titles of the methods that are run and that no table of scores has."""
     table: TableEntry
     """The entry of its name under `tables`, with what it leaves out."""
     rule: str
@@ -126,11 +128,16 @@ def table_settings(config: Config, name: str, task: Task | None) -> Shown:
     Also those that were asked for and cannot be run. A table that lists no methods shows
     all.
     """
-    methods = config.table(name).methods or config.distinct
+    methods = config.rows_of(name) or config.distinct
     datasets = [each for each in config.datasets if _has_task(config, each, task)]
     asked = [each for each in datasets if each in config.only_datasets]
     run = _run(config, methods)
-    return Shown(**_page(config, asked or datasets, run or methods, name), task=task)
+    page = _page(config, asked or datasets, run or methods, name)
+
+    left_out = []
+    if task and config.table(name).kind == "scores":
+        left_out = [config.methods[each].title for each in config.left_out(task)]
+    return Shown(**page, task=task, left_out=left_out)
 
 
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
@@ -139,8 +146,8 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     These are the methods of the table of its name, or all.
     """
     methods = config.distinct if task else list(config.methods)
-    if name in config.tables and config.tables[name].methods:
-        methods = config.tables[name].methods
+    if name in config.tables and config.rows_of(name):
+        methods = config.rows_of(name)
     if task:
         methods = [each for each in methods if task in config.methods[each].tasks]
     datasets = config.datasets_of(task) if task else config.datasets_run

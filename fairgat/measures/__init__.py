@@ -6,7 +6,7 @@ Look first at `registry.py`, which lists every measure with its labels and uses,
 two parts. The rules import this room: it imports neither PyTorch nor pandas.
 """
 
-from fairgat.measures.judge import Scores, judge
+from fairgat.measures.judge import Kind, Scores, as_logits, judge, judge_people
 from fairgat.measures.metrics import Decisions
 from fairgat.measures.registry import (
     ACCURACY,

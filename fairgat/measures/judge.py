@@ -1,10 +1,12 @@
-"""Judge the predictions of an epoch: the decisions that they are, then every measure.
+"""Judge predictions: the decisions that they are, then every measure.
 
-Nothing else scores.
+Nothing else scores. `judge` has those of a training's epoch, `judge_people` those of
+people in a table.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from fairgat.measures.metrics import Decisions
 from fairgat.measures.registry import compute
 
 Arrays = Mapping[str, np.ndarray]
+Kind = Literal["logits", "probabilities"]
 Scores = dict[str, dict[str, float]]
 """The value of every measure by part; NaN where it is missing."""
 
@@ -28,7 +31,8 @@ def judge(
         training: of the task; link prediction's has the candidates for the cut-off.
         graph, split: the whole graph, and what was held out of it.
         predictions: of one epoch, in the graph's order: `logits` (N,), or the
-            `*_logits` of each part's pairs.
+            `*_logits` of each part's pairs, and their `*_probabilities` where these
+            are known.
         protocol: of link prediction.
 
     Raises:
@@ -84,8 +88,7 @@ def _of_pairs(
     if protocol == "fairdrop":
         chosen_on, nobody = "test", 0.0
 
-    logits = {part: predictions[f"{part}_logits"] for part in HELD_OUT}
-    probabilities = {part: _sigmoid(values) for part, values in logits.items()}
+    probabilities = {part: _probabilities(predictions, part) for part in HELD_OUT}
     _, labels = pairs_of(split, chosen_on)
     cutoff = _most_accurate(training.cutoffs, probabilities[chosen_on], labels)
 
@@ -94,7 +97,7 @@ def _of_pairs(
         ends, labels = pairs_of(split, part)
         decided[part] = Decisions(
             # In float32 every probability above a logit of 17 is 1, and would not rank.
-            scores=logits[part],
+            scores=predictions[f"{part}_logits"],
             cutoff=cutoff,
             positive=probabilities[part] >= cutoff,
             labels=labels == 1,
@@ -115,6 +118,68 @@ def _most_accurate(
         return right.mean()
 
     return max(cutoffs, key=accuracy)
+
+
+def judge_people(
+    logits: np.ndarray,
+    labels: np.ndarray,
+    sensitive: np.ndarray,
+    decisions: np.ndarray | None = None,
+) -> dict[str, float]:
+    """Compute every measure of node classification on people.
+
+    Args:
+        logits: (n,) of label 1.
+        labels: (n,) 0 or 1.
+        sensitive: (n,) groups, numbered from 0.
+        decisions: (n,) bool; where the logit is positive if absent.
+    """
+    positive = logits > 0 if decisions is None else decisions
+    count = int(sensitive.max()) + 1
+    decided = Decisions(logits, 0.0, positive, labels == 1, sensitive, count)
+    return compute(NodeTraining.task, decided)
+
+
+def as_logits(scores: Sequence[np.ndarray], kind: Kind | None) -> list[np.ndarray]:
+    """Give logits of scores that are logits or probabilities; those stay as they are.
+
+    Args:
+        scores: arrays of one kind, such as those of each part.
+        kind: what they are. Absent, they are logits, and refused where they may be
+            probabilities, too.
+
+    Raises:
+        ValueError: nothing says what they are, or they are no probabilities.
+    """
+    if kind not in (None, *get_args(Kind)):
+        raise ValueError(f"kind is 'logits' or 'probabilities', got {kind!r}")
+    values = np.concatenate([*scores])
+    within = bool(((values >= 0) & (values <= 1)).all())
+    if kind is None and within:
+        raise ValueError(
+            "all scores lie in [0, 1]: say whether they are probabilities or logits, "
+            "as `kind`"
+        )
+    if kind == "probabilities" and not within:
+        raise ValueError("probabilities lie in [0, 1]; some scores do not")
+    if kind == "probabilities":
+        return [_logits_of(each) for each in scores]
+    return [*scores]
+
+
+def _logits_of(probabilities: np.ndarray) -> np.ndarray:
+    """Compute the logits of probabilities, float64; those of 0 and 1 are infinite."""
+    values = probabilities.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        return np.log(values) - np.log1p(-values)
+
+
+def _probabilities(predictions: Arrays, part: str) -> np.ndarray:
+    """Take the probabilities of a part's pairs, or compute them of the logits."""
+    given = predictions.get(f"{part}_probabilities")
+    if given is not None:
+        return given
+    return _sigmoid(predictions[f"{part}_logits"])
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:

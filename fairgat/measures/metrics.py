@@ -21,6 +21,11 @@ from fairgat.tasks.rates import counted, positive_rates, true_positive_rates
 class Decisions:
     """Binary decisions about n nodes, or about n pairs of nodes, and the truth.
 
+    A measure is a function of them (`fairgat.measures.registry.Measure`). Of nodes it
+    may read everything but `dyads`, `odds` and `auc_of_pairs`, which are of pairs; of
+    pairs everything but `counts`, `gap` without a grouping, `gap_by_attribute` and
+    `in_groups`.
+
     Attributes:
         scores: (n,) higher means more likely positive.
         cutoff: nodes are positive where their score exceeds it, pairs where the
@@ -46,16 +51,20 @@ class Decisions:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """(groups, 2, 2): nodes by group, label and decision."""
+        """Count nodes by group, label and decision: (num_groups, 2, 2) int64.
+
+        `counts[g, 1, 0]` are those of group g with label 1 that are decided negative.
+        """
         return counted(self.positive, self.labels, self.groups, self.num_groups)
 
     @cached_property
     def dyads(self) -> dict[str, np.ndarray]:
-        """Count the pairs by FairDrop's three groupings.
+        """Count pairs by FairDrop's groupings, each (k, 2, 2) by label and decision.
 
-        Each is (groups, 2, 2) by label and decision. mixed: whether the ends' groups
-        differ; group: the group of each end (a pair counts once per end); subgroup: the
-        unordered pair of groups.
+        `mixed`: whether the ends' groups differ, k = 2. `group`: the group of each end,
+        k = num_groups; a pair counts once for each end. `subgroup`: the unordered pair
+        of groups, k = num_groups squared, of which those that are no such pair are
+        empty.
         """
         first, second = self.groups
         mixed = first != second
@@ -77,13 +86,22 @@ class Decisions:
     def gap(
         self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = ""
     ) -> float:
-        """Compute the gap between the rates of groups, or of a grouping in `dyads`."""
+        """Compute the gap between the rates of groups: the largest less the smallest.
+
+        Args:
+            rates_of: gives the rate of each group, (k,), of counts (k, 2, 2) and the
+                rate of nobody, such as `positive_rates` or `accuracies`.
+            dyad: a grouping of pairs in `dyads`; that of nodes where empty.
+
+        Returns:
+            A fraction; `nobody` where fewer than two groups have a rate.
+        """
         counts = self.dyads[dyad] if dyad else self.counts
         group_rates = rates_of(counts, self.nobody)
         return rates.gap(group_rates, self.nobody)
 
     def odds(self, dyad: str) -> float:
-        """Compute the difference of equalised odds.
+        """Compute the difference of equalised odds on a grouping in `dyads`.
 
         It is the larger gap, of true or of false positive rates.
         """
@@ -94,7 +112,7 @@ class Decisions:
     def gap_by_attribute(
         self, rates_of: Callable[[np.ndarray], np.ndarray]
     ) -> dict[str, float]:
-        """Compute the gap between the values of each attribute."""
+        """Compute the gap between the values of each of the `attributes`, by name."""
         gaps = {}
         for name, values in self.attributes.items():
             num_values = int(values.max(initial=0)) + 1
@@ -105,10 +123,14 @@ class Decisions:
     def in_groups(
         self, measure: Callable[[np.ndarray, np.ndarray], float]
     ) -> np.ndarray:
-        """Compute a measure of scores and labels in each group.
+        """Compute a measure of scores and labels in each group of nodes.
+
+        Args:
+            measure: of the members' scores (m,) and labels (m,) bool; it gives NaN for
+                nobody, as `fairgat.tasks.rates.area_under_roc` does.
 
         Returns:
-            (groups,), NaN for a group without members.
+            (num_groups,) float64.
         """
         measured = []
         for group in range(self.num_groups):
@@ -117,7 +139,11 @@ class Decisions:
         return np.array(measured)
 
     def auc_of_pairs(self) -> np.ndarray:
-        """Compute the AUC of pairs within a group, and of mixed ones: (2,)."""
+        """Compute the AUC of pairs within a group, and of mixed ones.
+
+        Returns:
+            (2,); NaN where all such pairs have one label, or there are none.
+        """
         first, second = self.groups
         mixed = first != second
         areas = []

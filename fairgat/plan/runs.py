@@ -97,7 +97,7 @@ class Plan:
         if not table.task:
             return
         times = "runtime" in table.reads
-        for method in self.config.table(name).methods:
+        for method in self.config.rows_of(name):
             tasks = self.config.methods[method].tasks
             only_timed = times and not tasks
             if table.task not in tasks and not only_timed:
@@ -291,7 +291,7 @@ class Plan:
                 graphs = [Path(path) for path in self.debiased(dataset, method)]
                 return [str(path.with_suffix(".timing.json")) for path in graphs]
         # The theory or the account.
-        if method not in self.config.table(kind).methods:
+        if method not in self.config.rows_of(kind):
             return []
         return [self.path(f"{kind}/{dataset}/{method}.csv")]
 
@@ -311,7 +311,7 @@ class Plan:
         asked = self.config.only or self.config.methods
         known = [name for name in asked if not self.config.methods[name].tasks]
         known += self.config.methods_on(dataset)
-        listed = self.config.table("runtime").methods
+        listed = self.config.rows_of("runtime")
         return [method for method in listed if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
@@ -328,9 +328,9 @@ class Plan:
         Of those of scores, such as list methods.
         """
         shown = []
-        for name, entry in self.config.tables.items():
+        for name in self.config.tables:
             page = self.table(name)
-            empty = page.module == "scores" and not entry.methods
+            empty = page.module == "scores" and not self.config.rows_of(name)
             if not empty and self._readable(page):
                 shown.append(name)
         return shown
@@ -346,7 +346,7 @@ class Plan:
         known = self.config.methods_of(task) if task else list(self.config.methods)
         rows = known
         if name in self.config.tables:
-            rows = self.config.tables[name].methods
+            rows = self.config.rows_of(name)
         return not set(rows).isdisjoint(known)
 
     def sources(self, page: Declared) -> dict[str, list[str]]:

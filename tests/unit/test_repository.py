@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import yaml
 
 from fairgat import __version__, checksums
+from fairgat.config import DEFAULTS
 from tools import api, schema
 from tools import requirements as lock
 
@@ -20,6 +21,10 @@ _LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
 def test_the_schema_is_in_step_with_the_models():
     written = json.loads((ROOT / "schemas" / "config.schema.json").read_text())
     assert written == schema.generate(), "run `make schema`"
+
+
+def test_the_packages_configuration_is_the_repositorys():
+    assert DEFAULTS.read_bytes() == (ROOT / "config.yaml").read_bytes()
 
 
 def _entries(path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BESIDE = ("pyproject.toml", "README.md", "LICENSE")
 FILES = [
     path
     for path in (ROOT / "fairgat").rglob("*")
@@ -24,7 +25,7 @@ def wheel(tmp_path_factory):
     source = folder / "source"  # a build leaves folders beside what it builds
     for path in [
         *FILES,
-        *(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE")),
+        *(ROOT / name for name in BESIDE),
     ]:
         copy = source / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -46,6 +47,25 @@ def test_the_wheel_has_what_the_repository_has(wheel):
         if name.startswith("fairgat/")
     }
     assert packed == {str(path.relative_to(ROOT)) for path in FILES}
+
+
+def test_a_data_set_is_loaded_without_the_repository(wheel, tmp_path):
+    """By the configuration of the paper, which is config.yaml at the root."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = "import fairgat\n"
+    code += "data = fairgat.load('demo-social', config='overlay.yaml')\n"
+    code += "print(fairgat.__file__, data.train_mask.sum().item())"
+    entry = "demo-social: {task: node_classification, options: {nodes: 100}}"
+    (tmp_path / "overlay.yaml").write_text(f"datasets: {{{entry}}}")
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert result.stdout == f"{tmp_path}/fairgat/__init__.py 40\n", result.stderr
+
+
+def test_an_import_names_the_extra(wheel):
+    result = run(wheel, "from fairgat import load")
+    assert ".[workflow]" in result.stderr.splitlines()[-1]
 
 
 def run(wheel, code, *arguments):

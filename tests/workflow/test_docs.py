@@ -190,6 +190,35 @@ def test_adding_a_measure(finished):
     assert fairness == ["statistical_parity", "equal_opportunity"]
 
 
+def test_a_training_loop_of_ones_own(fresh):
+    """With fewer epochs than the page has, on the demo's data."""
+    page = (fresh.folder / "docs/loop.md").read_text()
+    said = follow(page.replace("range(500)", "range(30)"), fresh.folder)
+    (accuracy,) = re.findall(r"^accuracy +(\d+\.\d\d)$", said, re.MULTILINE)
+    assert 60 < float(accuracy) < 100
+    assert "4 people" in said
+
+
+def test_checking_a_method(fresh):
+    said = follow((fresh.folder / "docs/check-method.md").read_text(), fresh.folder)
+    assert said.count("right  node_classification: ") == said.count("\n") == 6
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_a_training_loop_on_recidivism(fresh, data_mirror):
+    """It gets more right than who takes everyone for the larger class, after 20 epochs."""
+    (fresh.folder / "mirror.yaml").write_text(f"data_mirror: {data_mirror}")
+    page = (fresh.folder / "docs/loop.md").read_text()
+    page = page.replace("range(500)", "range(20)")
+    command = "$ python loop.py demo-social configs/demo.yaml"
+    assert command in page
+    page = page.replace(command, "$ python loop.py recidivism mirror.yaml")
+    said = follow(page, fresh.folder)
+    (accuracy,) = re.findall(r"^accuracy +(\d+\.\d\d)$", said, re.MULTILINE)
+    assert float(accuracy) > 70
+
+
 def test_the_layer_in_a_model_of_ones_own(fresh):
     pytest.importorskip("torch_geometric")
     said = follow((fresh.folder / "docs/layer.md").read_text(), fresh.folder)

@@ -48,12 +48,17 @@ def build(settings: Settings, files: Files) -> Table:
     notes = Notes()
     labels_alone = _perfect(frame, files, settings.ddof)
     panel = _panel(frame, labels_alone, columns, notes)
+    about = _about_all(frame, labels_alone)
+    if settings.left_out:
+        titles = ", ".join(settings.left_out)
+        about.append(("", f"Run, and in no table of scores: {titles}."))
+
     summary = f"summary/{settings.task}"
     return Table(
         name=settings.name,
         caption=entry.title or settings.name,
         panels=[panel],
-        notes=[*notes.all(), *_about_all(frame, labels_alone)],
+        notes=[*notes.all(), *about],
         explanation=(
             f"Test mean ± standard deviation over the splits. {_directions(columns)}"
             f"{_definitions(columns)}{labels.represented(settings)}"

@@ -215,3 +215,52 @@ def test_unknown_names_are_explained():
             methods=CONTENT["methods"] | {"fairdrop": drop},
             tables={"theory": ["fairdrop"]},
         )
+
+
+NODE, LINK = "node_classification", "link_prediction"
+WITH_MINE = CONTENT["methods"] | {"mine": {"tasks": [NODE], "module": "gat"}}
+
+
+def rows(table, **changes):
+    return config.load(CONTENT | changes).rows_of(table)
+
+
+def test_a_method_that_no_table_names_is_a_row_where_others_are_asked_for():
+    listed = {"methods": ["fairgat"], "others": True}
+    tables = {"comparison": listed, "ablation": ["gat"], "link_prediction": []}
+    found = rows("comparison", methods=WITH_MINE, tables=tables)
+    assert found == ["fairgat", "edits", "mine"]
+    only = ["mine", "fairgat"]
+    found = rows("comparison", methods=WITH_MINE, tables=tables, only_methods=only)
+    assert found == ["fairgat", "mine"]
+
+
+def test_a_table_of_scores_without_a_list_has_what_is_run_in_the_order_asked_for():
+    tables = {"comparison": {"measures": ["auc"]}, "dataset_statistics": []}
+    every = ["gat", "fairgat", "edits", "mine"]
+    assert rows("comparison", methods=WITH_MINE, tables=tables) == every
+    only = ["mine", "gat"]
+    asked = rows("comparison", methods=WITH_MINE, tables=tables, only_methods=only)
+    assert asked == only
+    assert rows("dataset_statistics", tables=tables) == []
+
+
+def test_another_method_is_timed_beside_those_that_are_listed():
+    times = {"methods": ["gat"], "others": True, "task": NODE}
+    tables = {"comparison": ["gat", "fairgat", "edits"], "runtime": times}
+    loaded = Plan(config.load(CONTENT | {"methods": WITH_MINE, "tables": tables}))
+    assert loaded.timed("social") == ["gat", "mine"]
+
+
+def test_what_no_table_of_scores_has_is_known():
+    tables = {"comparison": ["gat", "fairgat"], "ablation": ["gat", "edits"]}
+    loaded = config.load(CONTENT | {"methods": WITH_MINE, "tables": tables})
+    assert loaded.left_out(NODE) == ["mine"]
+    assert loaded.left_out(LINK) == ["gat"]
+
+
+def test_the_paper_s_tables_have_every_method():
+    """As config.yaml has them: what is published names no method that is left out."""
+    loaded = config.load_files(config.DEFAULTS)
+    for task in (NODE, LINK):
+        assert loaded.unlisted(task) == loaded.left_out(task) == []

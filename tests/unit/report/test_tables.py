@@ -498,3 +498,22 @@ def test_scores_that_were_cut_off_make_no_table(plan, tmp_path):
         cut.write_text("".join(line for line in lines if left_out not in line))
         with pytest.raises(DataError, match=r"runs\.csv lacks runs of \S+ .*Delete it"):
             rows.table(settings, files | {"runs": [cut]})
+
+
+def test_a_line_names_what_a_fixed_list_leaves_out(plan):
+    """Under tables of scores, and under no other; with all rows there is none."""
+    tables = {name: plan.config.table(name) for name in plan.config.tables}
+    short = tables["comparison"].model_copy(update={"methods": ["gat", "edits"]})
+    fixed = replanned(plan, tables=tables | {"comparison": short, "ablation": short})
+    line = "Run, and in no table of scores: NIFTY, FairGAT, Steps 1&2."
+    assert line in [text for _, text in build(fixed, "comparison").notes]
+    assert line not in [text for _, text in build(fixed, "hyperparameters").notes]
+    all_notes = [text for _, text in build(plan, "comparison").notes]
+    assert not any("in no table" in text for text in all_notes)
+
+    more = short.model_copy(update={"others": True})
+    open_ended = replanned(
+        plan, tables=tables | {"comparison": more, "ablation": short}
+    )
+    found = entries(build(open_ended, "comparison"), "Recidivism")
+    assert [*found[0]][:5] == ["GAT", "EDITS", "NIFTY", "FairGAT", "Steps 1&2"]

@@ -1,0 +1,99 @@
+"""People's scores, labels and groups in a CSV file, to be judged without a workflow."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fairgat.data import delimited
+from fairgat.data.roles import MOST_GROUPS, Delimited
+from fairgat.data.table import Table, empty, ordered
+from fairgat.errors import DataError
+from fairgat.groups import missing
+
+COLUMNS = ("id", "score", "label", "group")
+DECISION = "decision"
+
+
+@dataclass(frozen=True)
+class People:
+    """The people of a file whose label is known."""
+
+    scores: np.ndarray
+    """(n,) float64."""
+    labels: np.ndarray
+    """(n,) 0 or 1."""
+    groups: np.ndarray
+    """(n,) numbers of `names`."""
+    names: list[str]
+    """What the groups are called."""
+    decisions: np.ndarray | None
+    """(n,) bool, where the file has them."""
+    unlabelled: int
+    """How many people have no label."""
+
+
+def read_people(path: Path) -> People:
+    """Read a CSV file with the columns `COLUMNS` and, if there is one, `decision`.
+
+    A label is 1, 0 or empty, a decision 1 or 0; other columns are passed over.
+
+    Raises:
+        DataError: naming the column and the row that are wrong.
+    """
+    # All as texts, as pandas reads numbers in them to the last digit.
+    table = delimited.read(path, Delimited(file=str(path)))
+    # Its advice is on options of a configuration.
+    advice = "; columns are separated by commas" if table.if_absent else ""
+    table = replace(table, if_empty="", if_absent=advice)
+    for name in COLUMNS:
+        table.column(name)
+
+    ids = table.texts("id")
+    table.refuse(ids == "", "and is the id", "id")
+    table.refuse(ids.duplicated(), "which is the id of a row above", "id")
+    scores = table.numbers("score")
+    table.refuse(~np.isfinite(scores), "which is not a finite number", "score")
+    labels = _binary(table, "label")
+    numbers, names = _groups(table)
+    decisions = _decisions(table)
+
+    known = ~np.isnan(labels)
+    if not known.any():
+        raise DataError(f"{path}: no row has a label")
+    if decisions is not None:
+        decisions = decisions[known]
+    unlabelled = int((~known).sum())
+    judged = labels[known].astype(np.int64)
+    return People(scores[known], judged, numbers[known], names, decisions, unlabelled)
+
+
+def _groups(table: Table) -> tuple[np.ndarray, list[str]]:
+    """Give each row's group, (n,) numbers from 0, and what they are called."""
+    texts = table.texts("group")
+    table.refuse(missing(texts), "and should name a group", "group")
+    names = ordered(texts.unique())
+    if not 2 <= len(names) <= MOST_GROUPS:
+        raise DataError(
+            f"{table.where}: the column 'group' has {len(names)} values, and there "
+            f"should be 2 to {MOST_GROUPS}"
+        )
+    numbers = texts.map(names.index)
+    return numbers.to_numpy(np.int64), names
+
+
+def _decisions(table: Table) -> np.ndarray | None:
+    """Give each row's decision, (n,) bool; None where the file has none."""
+    if DECISION not in table.frame:
+        return None
+    decided = _binary(table, DECISION)
+    table.refuse(np.isnan(decided), "and should be 1 or 0", DECISION)
+    return decided == 1
+
+
+def _binary(table: Table, name: str) -> np.ndarray:
+    """Give each row's 1 or 0, (n,) float64; NaN where the cell is empty."""
+    values = table.numbers(name)
+    wrong = ~empty(table.column(name)) & ~np.isin(values, (0, 1))
+    table.refuse(wrong, "which is neither 1 nor 0", name)
+    return values

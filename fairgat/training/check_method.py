@@ -1,0 +1,358 @@
+"""Check a method of one's own: what would go wrong without a word is said.
+
+Each check trains for a few epochs on a small generated graph, and compares what must be
+the same. A class is checked for each task that the file has one for.
+"""
+
+import random
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fairgat import methods
+from fairgat.config import TASKS, Model, Splits, Task
+from fairgat.data import splits
+from fairgat.data.graph import Graph, sort_edges, symmetrise
+from fairgat.data.sources import synthetic
+from fairgat.errors import ConfigError, FairGATError, NotDefined
+from fairgat.methods.base import LinkMethod, Method, NodeMethod
+from fairgat.methods.edits.fit import Debias, debias
+from fairgat.training import job
+from fairgat.training.loop import Fit, fit
+
+NODES = 120
+EPOCHS = 4
+WIDTH = 8
+_BASES = {"node_classification": NodeMethod, "link_prediction": LinkMethod}
+Split = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A method after `EPOCHS` epochs, in the numbering of its task."""
+
+    method: Method
+    fit: Fit
+    initial: Mapping[str, Tensor]
+    """Its parameters before the first epoch."""
+    drew: bool
+    """Whether training drew random numbers of PyTorch."""
+    output: Tensor
+    """Of a pass in evaluation after the last epoch."""
+
+    @property
+    def in_order(self) -> Tensor:
+        """The output, its nodes in the graph's order."""
+        return self.output[torch.from_numpy(self.method.task.rank)]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A method's class for a task, and a graph and a split to try it on."""
+
+    module: str
+    task: Task
+    settings: Model
+
+    @cached_property
+    def implementation(self) -> type[Method]:
+        return methods.implementation(self.module, self.task)
+
+    @cached_property
+    def graph(self) -> Graph:
+        options = synthetic.Options(nodes=NODES)
+        return synthetic.load("demo-social", Path(), options, 0)
+
+    @cached_property
+    def split(self) -> Split:
+        return splits.make(self.graph, self.task, Splits(), 0, "check", 0)
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The method trained on the graph, with which others are compared."""
+        return self.train(self.graph, self.split)
+
+    def train(self, graph: Graph, split: Split, world: int = 0) -> Trained:
+        """Train on a graph.
+
+        Args:
+            world: the state of random numbers that no seed of ours decides.
+        """
+        with _random_numbers(world):
+            method = self.build(graph, split)
+            initial = {name: each.clone() for name, each in parameters(method)}
+            before = torch.get_rng_state()
+            result = fit(method)
+            drew = not torch.equal(before, torch.get_rng_state())
+            output = method.forward().detach()
+        return Trained(method, result, initial, drew, output)
+
+    def build(self, graph: Graph, split: Split) -> Method:
+        """Make the method, freshly initialised."""
+        training = TASKS[self.task](epochs=EPOCHS, hidden=WIDTH, weight_decay=0)
+        made = (self.module, self.settings, graph, split, training, 0)
+        if not self.implementation.needs_debiased:
+            return job.build(*made)
+        with tempfile.TemporaryDirectory(prefix="fairgat-") as folder:
+            path = Path(folder, "debiased.npz")
+            debias(graph, split["train"], Debias(epochs=2), 0).save(path)
+            return job.build(*made, path)
+
+
+@contextmanager
+def _random_numbers(world: int) -> Iterator[None]:
+    """Set the generators that a training may draw from, and leave them as they were."""
+    # NumPy's old generator, too: it is the one that no seed of ours decides.
+    of_python = random.getstate()
+    of_numpy = np.random.get_state()  # noqa: NPY002
+    of_torch = torch.get_rng_state()
+    random.seed(world)
+    np.random.seed(world)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)  # noqa: NPY002
+        torch.set_rng_state(of_torch)
+
+
+def parameters(method: Method) -> Iterator[tuple[str, nn.Parameter]]:
+    """Give the parameters of every network of a method that is meant to be trained."""
+    for name, part in vars(method).items():
+        if isinstance(part, nn.Module):
+            for within, each in part.named_parameters():
+                if each.requires_grad:
+                    yield f"{name}.{within}", each
+
+
+# --------------------------------------------------------------------------- the checks
+
+
+def check_training(subject: Subject) -> None:
+    """It trains, and its output has the right shape and is finite."""
+    trained = subject.trained
+    if not torch.isfinite(trained.output).all():
+        raise ConfigError("its output is not finite")
+
+
+def check_gradients(subject: Subject) -> None:
+    """Training changes each of its parameters."""
+    trained = subject.trained
+    still = []
+    for name, parameter in parameters(trained.method):
+        if torch.equal(parameter, trained.initial[name]):
+            still.append(f"self.{name}")
+    if still:
+        verb = "is" if len(still) == 1 else "are"
+        raise ConfigError(
+            f"after {EPOCHS} epochs {', '.join(still)} {verb} as at the start: either "
+            "the loss does not depend on it, no gradient gets there (.detach(), "
+            "torch.no_grad(), a decision by > or argmax), or no optimizer has it. What "
+            "is to stay has requires_grad_(False)"
+        )
+
+
+def check_seed(subject: Subject) -> None:
+    """Two trainings with one seed give the same, to the last bit."""
+    again = subject.train(subject.graph, subject.split, world=1)
+    if not _same(subject.trained, again):
+        raise ConfigError(
+            "two trainings with the same seed differ: draw random numbers by PyTorch, "
+            "whose seed is set, and not by numpy.random or random"
+        )
+
+
+def check_test_labels(subject: Subject) -> None:
+    """What is held out for the test changes nothing."""
+    graph, split = _with_another_test(subject.graph, subject.split)
+    if not _same(subject.trained, subject.train(graph, split)):
+        what = "labels of test nodes: learn from those of self.task.train only"
+        if "test_edges" in split:
+            what = "edges held out for the test: learn from self.task.edge_index only"
+        raise ConfigError(f"it reads the {what}")
+
+
+def check_order(subject: Subject) -> None:
+    """A node's output does not depend on where it stands in the data."""
+    if subject.implementation.needs_debiased:
+        return  # the debiasing may add other edges where roundings differ
+    order = np.random.default_rng(0).permutation(NODES)
+    rank = np.argsort(order)
+    graph = subject.graph.permute(order)
+    split = _renumbered(subject.split, rank)
+
+    trained = subject.trained
+    with _random_numbers(0):
+        method = subject.build(graph, split)
+        method.load(trained.method.model.state_dict())
+        output = method.forward().detach()
+    outputs = [output[torch.from_numpy(method.task.rank)]]
+    if _draws_nothing(subject):
+        outputs.append(subject.train(graph, split).in_order)
+
+    expected = trained.in_order
+    scale = float(expected.abs().max())
+    for output in outputs:
+        found = output[torch.from_numpy(rank)]
+        if not torch.allclose(found, expected, rtol=1e-2, atol=1e-3 * scale):
+            raise ConfigError(
+                "its output for a node depends on where the node stands in the data: "
+                "nodes are renumbered, so index an array that you bring as "
+                "array[self.task.order]"
+            )
+
+
+def _draws_nothing(subject: Subject) -> bool:
+    """Whether training has no random numbers that other nodes get in another order.
+
+    Link prediction draws pairs, and a method that does more than `build` when it is
+    made may draw nodes there.
+    """
+    if subject.task != "node_classification" or subject.trained.drew:
+        return False
+    return subject.implementation.__init__ is Method.__init__
+
+
+def check_groups(subject: Subject) -> None:
+    """It trains with three groups, too, or says that it is for two."""
+    groups = np.random.default_rng(1).integers(3, size=NODES)
+    names = tuple({"s": str(group)} for group in range(3))
+    graph = replace(subject.graph, sensitive=groups, groups=names)
+    split = splits.make(graph, subject.task, Splits(), 0, "check", 0)
+    try:
+        subject.train(graph, split)
+    except NotDefined:
+        return
+    except Exception as error:
+        raise ConfigError(
+            f"with three groups it fails ({_told(error, subject)}): where it is for "
+            'two only, write `for_two_groups = "its name"` in the class'
+        ) from None
+
+
+CHECKS: Mapping[str, Callable[[Subject], None]] = {
+    "it trains, and its output has the right shape": check_training,
+    "training changes every parameter": check_gradients,
+    "the same seed gives the same": check_seed,
+    "the test part is not read": check_test_labels,
+    "the order of the nodes does not matter": check_order,
+    "three groups are trained on, or refused": check_groups,
+}
+
+
+def check(path: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Check each class of a method's module.
+
+    Args:
+        path: of its file, or the name of a module in the package.
+        given: its settings, without which it has its defaults.
+
+    Yields:
+        What was checked, and what is wrong: a sentence, or nothing. After the first one
+        that is wrong with its training no others follow for that task.
+
+    Raises:
+        ConfigError: there is no method to check.
+    """
+    module = methods.module(path)
+    tasks = _tasks(module, path)
+    if not issubclass(module.Settings, Model):
+        raise ConfigError(
+            f"{path}: write `class Settings(Model):`, with Model from fairgat.config"
+        )
+    try:
+        settings = methods.settings(path, dict(given))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error} (give it by --set NAME=VALUE)") from None
+    for task in tasks:
+        subject = Subject(path, task, settings)
+        for what, check_one in CHECKS.items():
+            wrong = _wrong(check_one, subject)
+            yield f"{task}: {what}", wrong
+            if wrong and check_one is check_training:
+                break
+
+
+def _tasks(module: ModuleType, path: str) -> list[Task]:
+    """List the tasks that a module has a class for."""
+    tasks = []
+    for task, base in _BASES.items():
+        name = task.title().replace("_", "")
+        cls = getattr(module, name, None)
+        if cls is None:
+            continue
+        if not (isinstance(cls, type) and issubclass(cls, base)):
+            known = f"{base.__name__} from fairgat.methods.base"
+            raise ConfigError(
+                f"{path}: write `class {name}({base.__name__}):`, {known}"
+            )
+        tasks.append(task)
+    if not tasks:
+        raise ConfigError(
+            f"{path} has neither a class NodeClassification nor LinkPrediction; see "
+            "docs/extending.md"
+        )
+    return tasks
+
+
+def _wrong(check_one: Callable[[Subject], None], subject: Subject) -> str:
+    try:
+        check_one(subject)
+    except Exception as error:  # whatever a file of one's own raises
+        return _told(error, subject)
+    return ""
+
+
+def _told(error: Exception, subject: Subject) -> str:
+    """Put an error in words, with its place in the file if it is no message of ours."""
+    if isinstance(error, FairGATError):
+        return str(error)
+    text = f"{type(error).__name__}: {error}"
+    ours = methods.file_of(subject.module)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if Path(frame.filename).name == Path(ours).name:
+            return f"{text} (line {frame.lineno} of {ours}: {frame.line})"
+    return text
+
+
+def _same(one: Trained, other: Trained) -> bool:
+    """Whether two trainings ended alike, and all epochs that they report are alike."""
+    pairs = [(one.output, other.output)]
+    for name, kept in one.fit.kept.items():
+        pairs.append((kept.output, other.fit.kept[name].output))
+    return all(torch.equal(*pair) for pair in pairs)
+
+
+def _with_another_test(graph: Graph, split: Split) -> tuple[Graph, Split]:
+    """Give test nodes the other label, or exchange the test's edges and non-edges."""
+    if "test" in split:
+        labels = graph.labels.copy()
+        labels[split["test"]] = 1 - labels[split["test"]]
+        return replace(graph, labels=labels), split
+    edges, others = split["test_edges"], split["test_non_edges"]
+    known = [split["train_edges"], split["validation_edges"], others]
+    every = symmetrise(np.concatenate(known, axis=1), graph.num_nodes)
+    swapped = {**split, "test_edges": others, "test_non_edges": edges}
+    return graph.with_edges(every), swapped
+
+
+def _renumbered(split: Split, rank: np.ndarray) -> Split:
+    """Give a split where node i has become node `rank[i]`."""
+    parts = {}
+    for name, nodes in split.items():
+        parts[name] = rank[nodes]
+        if name == "train_edges":
+            parts[name] = sort_edges(parts[name])
+        elif nodes.ndim == 1:
+            parts[name].sort()
+    return parts
