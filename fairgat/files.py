@@ -103,7 +103,7 @@ def remove_unfinished(folder: str | Path) -> None:
 
 
 def _is_old(path: Path) -> bool:
-    """Say whether a file or a folder, but no link, has not changed for an hour."""
+    """Say whether a file or a folder is unchanged for an hour; a link never is."""
     if path.is_symlink():
         return False
     try:

@@ -50,6 +50,8 @@ def _markdown(doc: str) -> str:
     first, *others = doc.split("\n\n")
     sections = [each for each in others if each.startswith(SHOWN)]
     doc = "\n\n".join([first, *sections]) + "\n"
+    # "Args:" alone on its line is a heading, "    name: text" an item of a list, and
+    # what is indented more goes on with the item.
     doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
     doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
     return re.sub(r"^ {4,}", "  ", doc, flags=re.M).strip()

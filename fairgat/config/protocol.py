@@ -92,7 +92,7 @@ def normal_path(path: Any) -> Any:
 
 
 def regular(path: str) -> str:
-    """Refuse a path where something is that is no file, which may never end.
+    """Refuse the path of what is no regular file: reading it may never end.
 
     Raises:
         ValueError: saying what it is.
@@ -375,8 +375,8 @@ class Audit(Model):
     """A result agrees if the 95 % interval of its difference from the paper's lies
     within its margin."""
     more_splits: FileText | None = None
-    """The differences.csv of a study of test scores with more splits at the paper's cells:
-    claims are judged by its scores, too."""
+    """The differences.csv of a study of test scores with more splits at the paper's
+    cells: claims are judged by its scores, too."""
 
 
 class Runtime(Model):

@@ -231,33 +231,43 @@ class Debiasing:
         diagonal = np.diagonal(self.adjacency) - 1
         weakening = self.adjacency[source[upper], target[upper]] - 1
         lowest = min(diagonal.min(), weakening.min(initial=0), 0)
+        limit = int(self.settings.max_density_factor * len(weakening))
+
         self.adjacency[source, target] = 0
         np.fill_diagonal(self.adjacency, 0)
-
-        # Bits of non-negative floats have the same order as the values.
-        bits = self.adjacency.view(np.uint32)
-        counts = kernels.histogram(bits)
-        counts[0] = 0  # no gain
-        at_least = counts[::-1].cumsum()[::-1]
-        limit = int(self.settings.max_density_factor * len(weakening))
-        too_many = at_least > limit
-        first = max(1, int(too_many.sum()))  # the first bin that is listed
-        source, target = pairs = np.empty((2, at_least[first]), dtype=np.int32)
-        kernels.collect(bits, first, source, target)
-        floor = np.float32(0)
-        if first > 1:
-            floor = np.uint32(first << kernels.BIN_BITS).view(np.float32)
-
+        pairs, floor = self.largest_gains(limit)
         return Debiased(
             scale=self.scale.detach().numpy(),
             weakening=weakening,
             pairs=pairs,
-            gain=self.adjacency[source, target],
+            gain=self.adjacency[pairs[0], pairs[1]],
             highest=self.adjacency.max(),
             lowest=np.float32(lowest),
             floor=floor,
             limit=np.int64(limit),
         )
+
+    def largest_gains(self, limit: int) -> tuple[np.ndarray, np.float32]:
+        """Find the pairs that gained most, at most `limit`, once only gains are left.
+
+        The gains are counted in bins of their bits, which have the order of the values,
+        and the last bins are taken that together have few enough.
+
+        Returns:
+            (2, M) the pairs, and the least gain of their bins, 0 where these are all.
+        """
+        bits = self.adjacency.view(np.uint32)
+        counts = kernels.histogram(bits)
+        counts[0] = 0  # no gain
+        at_least = counts[::-1].cumsum()[::-1]
+        too_many = at_least > limit
+        first = max(1, int(too_many.sum()))
+
+        source, target = pairs = np.empty((2, at_least[first]), dtype=np.int32)
+        kernels.collect(bits, first, source, target)
+        if first == 1:
+            return pairs, np.float32(0)
+        return pairs, np.uint32(first << kernels.BIN_BITS).view(np.float32)
 
 
 def debias(

@@ -32,12 +32,15 @@ def structure_step(
     zero, one, two = number(0), number(1), number(2)
     for i in prange(len(adjacency)):
         row, speed = adjacency[i], velocity[i]
+        # The momentum, and the gradient without A.
         p, q = weight * u[i], weight * v[i]
         for j in range(row.size):
             speed[j] = momentum * speed[j] + two * row[j] + (p * a[j] + q * b[j])
+        # A is 1 on the diagonal and at each edge.
         speed[i] -= two
         for e in range(rowptr[i], rowptr[i + 1]):
             speed[column[e]] -= two
+        # The step, thresholded and clamped.
         for j in range(row.size):
             row[j] = min(max(row[j] - rate * speed[j] - shrink, zero), one)
 
