@@ -396,7 +396,7 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
     for measure in MEASURES[task]:
         try:
             value = measure.of(decisions)
-        except Exception as error:  # noqa: BLE001 - one's own may do anything
+        except Exception as error:  # one's own may do anything
             raise ConfigError(
                 f"the measure {measure.name} failed: {type(error).__name__}: {error}"
             ) from error
