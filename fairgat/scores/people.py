@@ -7,7 +7,7 @@ import numpy as np
 
 from fairgat.data import delimited
 from fairgat.data.roles import MOST_GROUPS, Delimited
-from fairgat.data.table import Table, empty, ordered
+from fairgat.data.table import Table, empty, ordered, told
 from fairgat.errors import DataError
 from fairgat.groups import missing
 
@@ -39,7 +39,7 @@ def read_people(path: Path) -> People:
     A label is 1, 0 or empty, a decision 1 or 0; other columns are passed over.
 
     Raises:
-        DataError: naming the column and the row that are wrong.
+        DataError: naming the columns and the rows that are wrong.
     """
     # All as texts, as pandas reads numbers in them to the last digit.
     table = delimited.read(path, Delimited(file=str(path)))
@@ -57,6 +57,8 @@ def read_people(path: Path) -> People:
     labels = _binary(table, "label")
     numbers, names = _groups(table)
     decisions = _decisions(table)
+    if table.wrong:
+        raise told(table.wrong)
 
     known = ~np.isnan(labels)
     if not known.any():

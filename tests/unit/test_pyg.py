@@ -10,7 +10,7 @@ from fairgat.cli import main as cli
 from fairgat.cli.evaluate import data_of
 from fairgat.data.graph import load_npz
 from fairgat.errors import ConfigError, DataError
-from fairgat.scores.runs import judged
+from fairgat.scores.judging import judged
 from fairgat.training.record import NAME, Record, unpack
 
 OVERLAY = """

@@ -91,6 +91,13 @@ def test_a_wrong_file_is_explained(evaluated, old, new, said):
     assert "read:" not in told  # an option of configurations
 
 
+def test_all_that_is_wrong_is_said_at_once(evaluated):
+    status, told = evaluated(PEOPLE.replace("8,-1,1,b", "8,high,2,"))
+    assert status == 1
+    for name in ("score", "label", "group"):
+        assert f"column {name!r} is" in told
+
+
 def test_a_run_in_a_csv_file_has_its_scores_to_the_last_digit(
     project, capsys, monkeypatch
 ):
