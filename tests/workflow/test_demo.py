@@ -70,7 +70,9 @@ def test_all_tables_are_rendered(demo):
         markdown = (demo.results / f"tables/{table}.md").read_text()
         latex = (demo.results / f"tables/{table}.tex").read_text()
         assert "Demo" in markdown
-        assert latex.count(r"\begin{longtable") == latex.count(r"\end{longtable") >= 1
+        begun = re.findall(r"\\begin\{(table\*|longtable)", latex)
+        ended = re.findall(r"\\end\{(table\*|longtable)", latex)
+        assert begun and begun == ended
         assert not re.search(r"\bnan\b", markdown + latex, re.IGNORECASE)
 
 
@@ -99,7 +101,10 @@ def test_a_measure_that_is_added_or_mended_trains_nothing(finished):
         finished.edited("fairgat/measures/metrics.py"),
     ):
         planned = finished.planned()
-    assert sum(line.startswith("Judge ") for line in planned) == 10
+    judged = [line for line in planned if line.startswith("Judge ")]
+    assert (
+        len(judged) == 12
+    )  # ten methods' runs, and a perfect prediction on each graph
     kinds = {line.split()[0] for line in planned}
     assert {"Judge", "Average", "Render"} <= kinds and not {
         "Train",
@@ -213,10 +218,8 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
     assert run.returncode == 0, run.stdout[-5000:]
     page = (finished.results / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?(https?:)?//", page)
-    assert re.search(r"\d+ runs: \d+ methods", page) and "System Message" not in page
-    assert re.search(
-        r"data:image/svg\+xml;base64,[\\n \w+/=]{5000}", page
-    )  # the picture of the workflow
+    assert "over 2 random splits" in page and "System Message" not in page
+    assert "difference to GAT on the same splits" in page  # the picture
     results = json.loads(re.search(r"var results = (\{.*\});", page)[1])
     for table in TABLES:
         for form in ("html", "md", "tex", "csv"):
