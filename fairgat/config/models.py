@@ -280,8 +280,7 @@ class Config(Model):
     def searched(self, hyperparameter: str) -> list[float]:
         """List every number that some method searches on some data set.
 
-        They are floats, as one method's 1 is another's 1.0. What is no number is left
-        out.
+        They are floats, as one method's 1 is another's 1.0; other values are left out.
         """
         values = set()
         for method in self.methods.values():

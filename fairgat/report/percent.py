@@ -55,8 +55,3 @@ def signed(
 def formatted(form: str, *values: float | None) -> Text:
     """Numbers in a form such as `{:.2f}`; a dash where one is missing."""
     return DASH if any(map(pd.isna, values)) else form.format(*values)
-
-
-def brief(value: float) -> str:
-    """A difference in percentage points to two digits, however small."""
-    return f"{float(f'{100 * value:.2g}'):g}"  # 100 and not 1e+02

@@ -57,7 +57,7 @@ _GROUPS = (
 def build(settings: Settings, files: Files) -> Table:
     """Make the paper's two tables, ours above the paper's; then what follows of them.
 
-    Where the run is not about the paper, these are its data alone.
+    Where the run is not about the paper, these are its own data and no others.
     """
     stats = by_dataset(files["stats"])
     notes = Notes()
