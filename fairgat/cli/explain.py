@@ -4,25 +4,24 @@ It also says what fair attention can and cannot do about it.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from fairgat import methods
-from fairgat.cli.evaluate import data_of, finished
+from fairgat.cli.finished_run import data_of, finished
 from fairgat.config import TASKS
-from fairgat.data.graph import Graph, load_npz
+from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
 from fairgat.tasks.rates import counted, gap, positive_rates
 from fairgat.theory.account import PARTS, Account, compared, contrast, least_gap
 from fairgat.theory.network import account
-from fairgat.theory.runs import rebuild
-from fairgat.training.record import NAME, Record, unpack
+from fairgat.theory.runs import trained
+from fairgat.training.record import NAME, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -79,29 +78,6 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"{record.method} on {record.dataset}, cell {cell}, split {number}")
     for place, line in enumerate(lines, start=1):
         print(f"{place}. {line}")
-
-
-def trained(
-    directory: Path,
-    record: Record,
-    data: Path,
-    graph: Graph,
-    split: Mapping[str, np.ndarray],
-) -> Method:
-    """Make the run's method, trained."""
-    model, debiased = directory / "model.npz", data / "debiased"
-    edited = debiased / record.dataset / record.method / f"split-{record.split}.npz"
-    return rebuild(
-        record.module,
-        methods.settings(record.module, dict(record.settings)),
-        graph,
-        split,
-        record.trained_by,
-        record.seed,
-        model,
-        load_npz(model),
-        edited if edited.exists() else None,
-    )
 
 
 def _of_logits(method: Method, group: int) -> dict[str, Account]:

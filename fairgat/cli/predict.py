@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fairgat.cli.evaluate import data_of, finished
-from fairgat.cli.explain import trained
+from fairgat.cli.finished_run import data_of, finished
 from fairgat.config import Dataset
 from fairgat.data import datasets, newcomers
 from fairgat.data.columns import Columns
@@ -24,6 +23,7 @@ from fairgat.nn import keep_freed_memory
 from fairgat.report.escape import csv as cell
 from fairgat.tasks.node_classification import NodeTask
 from fairgat.texts import visible
+from fairgat.theory.runs import trained
 from fairgat.training.record import NAME, Record, unpack
 
 

@@ -19,6 +19,7 @@ from fairgat.theory.account import Account
 from fairgat.theory.layers import LayerTerms
 from fairgat.theory.network import account, measure
 from fairgat.training.job import build
+from fairgat.training.record import Record
 
 IDENTITY = ("dataset", "method", "cell", "split")
 MEASURED = {"theory": (measure, LayerTerms), "account": (account, Account)}
@@ -53,6 +54,34 @@ def rebuild(
     except RuntimeError as error:
         raise DataError(f"{model} does not fit the method {module}: {error}") from None
     return method
+
+
+def trained(
+    directory: Path,
+    record: Record,
+    data: Path,
+    graph: Graph,
+    split: Mapping[str, np.ndarray],
+) -> Method:
+    """Make the method of a finished run, trained, from the run's folder.
+
+    Args:
+        data: the folder of its graph, split and debiased graphs.
+        graph, split: the run's.
+    """
+    model, debiased = directory / "model.npz", data / "debiased"
+    edited = debiased / record.dataset / record.method / f"split-{record.split}.npz"
+    return rebuild(
+        record.module,
+        methods.settings(record.module, dict(record.settings)),
+        graph,
+        split,
+        record.trained_by,
+        record.seed,
+        model,
+        load_npz(model),
+        edited if edited.exists() else None,
+    )
 
 
 def measure_runs(

@@ -7,7 +7,7 @@ import torch
 import fairgat
 from fairgat import config as configuration
 from fairgat.cli import main as cli
-from fairgat.cli.evaluate import data_of
+from fairgat.cli.finished_run import data_of
 from fairgat.data.graph import load_npz
 from fairgat.errors import ConfigError, DataError
 from fairgat.scores.judging import judged

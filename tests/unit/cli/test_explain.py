@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import pytest
 
 from fairgat.cli import main as cli
-from fairgat.cli.evaluate import data_of
+from fairgat.cli.finished_run import data_of
 from fairgat.files import read_json
 from fairgat.scores import judging, runs
 from fairgat.training.record import Record
