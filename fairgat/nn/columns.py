@@ -140,10 +140,12 @@ def _factors(
     variance: Tensor, least: Tensor, eta: float, otherwise: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """eta / std, or eta * `otherwise`; and 1 / std, or 0."""
-    if otherwise is None:
-        otherwise = 1.0
-    factor = eta * inverse_deviation(variance, least, otherwise)
-    return factor, inverse_deviation(variance.detach(), least, 0.0)
+    constant = variance <= least
+    inverse = _inverse(variance, constant)
+    factor = inverse
+    if otherwise is not None:
+        factor = torch.where(constant, otherwise, inverse)
+    return eta * factor, inverse.detach().masked_fill(constant, 0.0)
 
 
 def rounding(mean: Tensor, summed: Tensor | None = None) -> Tensor:
@@ -160,18 +162,18 @@ def rounding(mean: Tensor, summed: Tensor | None = None) -> Tensor:
     return variance.clamp_min(type_.tiny / type_.eps)
 
 
-def inverse_deviation(
-    variance: Tensor, least: Tensor, otherwise: Tensor | float = 1.0
-) -> Tensor:
-    """1 / std of columns of a variance above `least`; `otherwise` for the others.
+def inverse_deviation(variance: Tensor, least: Tensor) -> Tensor:
+    """1 / std of columns of a variance above `least`; 1 for the others.
 
     The others do not vary, and are divided by 1, as scikit-learn's StandardScaler does.
     Rounding errors would be scaled to a deviation of 1 instead, and with them the mean.
     """
-    constant = variance <= least
+    return _inverse(variance, variance <= least)
+
+
+def _inverse(variance: Tensor, constant: Tensor) -> Tensor:
     # Not `rsqrt`, whose gradient has a third power, which could overflow.
-    deviation = variance.masked_fill(constant, 1.0).sqrt()
-    return torch.where(constant, otherwise, deviation.reciprocal())
+    return variance.masked_fill(constant, 1.0).sqrt().reciprocal()
 
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
