@@ -55,5 +55,6 @@ def data_of(
     raise DataError(
         f"the graph of {record.dataset}, data/graphs/{name}, is in no folder above "
         f"{directory.resolve()}. Read the run where it was made, or copy the data "
-        "folder of its results along"
+        "folder of its results along; of a published run make them anew, by "
+        f"`snakemake --cores 1 results/data/graphs/{name} results/data/{split}`"
     )

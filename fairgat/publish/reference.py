@@ -20,11 +20,10 @@ from fairgat.files import (
     stays_inside,
     write_text,
 )
-from fairgat.plan import cell_folder
 from fairgat.publish import readme
+from fairgat.publish.predictions import chosen_runs, keep_predictions
 
 LARGEST = 5 << 20  # bytes per file
-SMALL = 512 << 10  # bytes of predictions: five epochs of 25,000 nodes
 
 
 def publish(results: Path) -> Path:
@@ -34,8 +33,8 @@ def publish(results: Path) -> Path:
         results: the run's results directory, whose provenance.json lists its files. Studies, each made by a
             separate run, are looked for in its folder `studies` and in that of each results directory within it, whose
             provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
-            was published of a study stays where there is none of that name. Of each chosen cell, the first split's
-            run.json and predictions are copied, where these are small: what a new measure is tried on. Of pages and
+            was published of a study stays where there is none of that name. Of each
+            selected cell, run.json and predictions go along (`keep_predictions`). Of pages and
             pictures, .html and .png are left out: .md and .svg show the same.
 
     Returns:
@@ -58,6 +57,7 @@ def publish(results: Path) -> Path:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
             copy(path, fresh / place)
+        keep_predictions(results, fresh)
         for study in sorted((folder / "studies").glob("*")):
             if not (fresh / "studies" / study.name).exists():
                 print(
@@ -144,7 +144,7 @@ def _check_replaceable(folder: Path) -> None:
 def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
-    copies |= {path: path.relative_to(results) for path in _predictions(results)}
+    copies |= {path: path.relative_to(results) for path in chosen_runs(results)}
     copies |= {
         path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))
     }
@@ -155,25 +155,6 @@ def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
         for path, place in copies.items()
         if path.suffix not in (".html", ".png", SUFFIX)
     }
-
-
-def _predictions(results: Path) -> list[Path]:
-    """List run.json and the predictions of every chosen cell's first split, where these are small."""
-    runs = []
-    for winners in sorted(results.glob("summary/*/winners.csv")):
-        keys = ["dataset", "method", "cell"]
-        chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
-        cells = chosen.itertuples(index=False)
-        runs += [
-            results / cell_folder(winners.parent.name, *cell) / "split-0"
-            for cell in cells
-        ]
-    kept = [
-        run
-        for run in runs
-        if (file := run / "predictions.npz").exists() and file.stat().st_size <= SMALL
-    ]
-    return [run / name for run in kept for name in ("run.json", "predictions.npz")]
 
 
 def _of_study(root: Path) -> dict[Path, Path]:

@@ -40,6 +40,9 @@ def judged(
 ) -> Judged:
     """Judge the run of a run.json by its predictions, the graph and the split.
 
+    A published run keeps the reported epoch's predictions only (`fairgat.publish`):
+    protocols that report another one have no scores then.
+
     Args:
         inputs: what `fairgat.training.record.digests` gives of the files of graph and
             split.
@@ -57,9 +60,13 @@ def judged(
     predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
 
+    epochs = run.epochs
+    if len(predictions.get("epochs", ())) == 1:
+        epochs = {protocol: e for protocol, e in epochs.items() if e == run.reported}
+
     scores = {}
     try:
-        for protocol, epoch in run.epochs.items():
+        for protocol, epoch in epochs.items():
             kept = unpack(predictions, epoch)
             scores[protocol] = measures.judge(
                 run.trained_by, graph, split, kept, protocol

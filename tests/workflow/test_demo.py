@@ -248,6 +248,18 @@ def test_a_run_can_be_published(finished):
         assert (folder / link).exists(), link
 
 
+def test_published_predictions_have_the_scores_of_their_run(finished):
+    finished.fairgat("publish", "--results-dir", RESULTS)
+    published = sorted((finished.results / "reference/runs").rglob("predictions.npz"))
+    assert published
+
+    for path in published[0], published[-1]:
+        run = path.parent.relative_to(finished.results / "reference")
+        shown = finished.fairgat("evaluate", f"{RESULTS}/reference/{run}")
+        assert shown.returncode == 0
+        assert shown.stdout == finished.fairgat("evaluate", f"{RESULTS}/{run}").stdout
+
+
 def test_a_run_ends_with_the_tables_that_it_made(finished):
     run = finished.snakemake(
         "--forcerun", "table", "--", f"{RESULTS}/tables/comparison.md", overlays=(DEMO,)

@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fairgat.data.graph import load_npz, save_npz
 from fairgat.errors import DataError
 from fairgat.files import write_text
-from fairgat.publish import reference
+from fairgat.publish import predictions, reference
+from fairgat.training.record import Record, pack
 
 PROVENANCE = {
     "commit": "0123456789abcdef",
@@ -65,26 +68,88 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path)
     assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
 
 
-def test_predictions_of_each_chosen_cells_first_split_are_kept_where_they_are_small(
-    publish, tmp_path
-):
-    results = tmp_path / "results"
+@pytest.fixture
+def trained(tmp_path):
+    """Write a run of GAT on Cora, of which epoch 7 stands for it."""
     write_text(
-        results / "summary/link_prediction/winners.csv",
+        tmp_path / "results/summary/link_prediction/winners.csv",
         "dataset,method,cell\ncora,gat,default\npubmed,gat,\n",
     )
-    runs = "runs/link_prediction/cora/gat/default"
-    for split, size in (("split-0", reference.SMALL), ("split-1", 1)):
-        write_text(results / runs / split / "run.json", "{}")
-        write_text(results / runs / split / "predictions.npz", "x" * size)
-    page, folder = publish(), results / "reference"
-    assert files(folder / "runs") == {
-        f"{runs[5:]}/split-0/run.json",
-        f"{runs[5:]}/split-0/predictions.npz",
-    }
-    assert "[predictions of a split](./runs)" in page
-    write_text(results / runs / "split-0/predictions.npz", "x" * (reference.SMALL + 1))
-    assert "predictions of a split" not in publish() and not (folder / "runs").exists()
+
+    def write(split, failure=None):
+        folder = (
+            tmp_path / f"results/runs/link_prediction/cora/gat/default/split-{split}"
+        )
+        record = Record(
+            task="link_prediction",
+            dataset="cora",
+            method="gat",
+            cell="default",
+            split=split,
+            protocol="auc",
+            epochs={"auc": 7, "final": 9},
+            failure=failure,
+        )
+        folder.mkdir(parents=True)
+        record.write(folder)
+        epochs = {7: {"logits": np.ones(3)}, 9: {"logits": np.zeros(3)}}
+        save_npz(folder / "predictions.npz", **pack(epochs))
+        return folder
+
+    return write
+
+
+def test_predictions_of_the_reported_epoch_are_published_of_every_split(
+    publish, trained, tmp_path
+):
+    for split in (0, 1):
+        trained(split)
+    page = publish()
+
+    runs = tmp_path / "results/reference/runs"
+    cell = runs / "link_prediction/cora/gat/default"
+    expected = set()
+    for split in ("split-0", "split-1"):
+        expected |= {cell / split / "run.json", cell / split / "predictions.npz"}
+    assert {path for path in runs.rglob("*") if path.is_file()} == expected
+
+    kept = load_npz(cell / "split-1/predictions.npz")
+    assert kept["epochs"].tolist() == [7]
+    assert kept["logits"].tolist() == [[1, 1, 1]]
+    assert "[predictions](./runs)" in page
+
+
+def test_a_run_that_failed_says_so_and_has_no_predictions(publish, trained, tmp_path):
+    trained(0, failure="the loss is not finite")
+    publish()
+    (run,) = (tmp_path / "results/reference/runs").rglob("split-0")
+    assert [path.name for path in run.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    ("fits", "splits"),
+    [
+        pytest.param(7, [0, 1, 2, 3, 4, 5, 6], id="all splits fit"),
+        pytest.param(6, [0, 1, 2, 3, 4], id="the first five fit"),
+        pytest.param(4, [], id="not even five fit"),
+    ],
+)
+def test_predictions_are_published_of_as_many_splits_as_fit(
+    publish, trained, tmp_path, monkeypatch, capsys, fits, splits
+):
+    for split in range(7):
+        trained(split)
+    publish()
+    runs = tmp_path / "results/reference/runs"
+    size = next(runs.rglob("predictions.npz")).stat().st_size
+
+    monkeypatch.setattr(predictions, "BUDGET", fits * size)
+    publish()
+
+    for name in ("run.json", "predictions.npz"):
+        kept = sorted(path.parent.name for path in runs.rglob(name))
+        assert kept == [f"split-{split}" for split in splits]
+    assert ("are not published" in capsys.readouterr().out) == (fits < 7)
 
 
 def test_a_run_that_is_not_about_the_paper_has_no_audit(publish):

@@ -1,0 +1,64 @@
+"""Predictions of the published run: what others judge again, by measures of theirs."""
+
+from pathlib import Path
+
+from fairgat import frames
+from fairgat.data.graph import load_npz, save_npz
+from fairgat.plan import cell_folder
+from fairgat.training.record import NAME, Record, pack, unpack
+
+PREDICTIONS = "predictions.npz"
+BUDGET = 25 << 20  # bytes, all runs together
+FIRST_SPLITS = 5  # are kept where all splits take more
+
+
+def chosen_runs(results: Path) -> list[Path]:
+    """List the run.json of every split of each method's selected cell."""
+    runs = []
+    for winners in sorted(results.glob("summary/*/winners.csv")):
+        task = winners.parent.name
+        keys = ["dataset", "method", "cell"]
+        chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
+        for cell in chosen.itertuples(index=False):
+            folder = results / cell_folder(task, *cell)
+            runs += sorted(folder.glob(f"split-*/{NAME}"))
+    return runs
+
+
+def keep_predictions(results: Path, published: Path) -> None:
+    """Put the predictions of the reported epoch beside each run.json that is published.
+
+    Of other epochs, which other rules would report, scores are published only. Where
+    all take more than `BUDGET`, the runs of later splits are left out, and if the
+    first ones do, too, all runs.
+
+    Raises:
+        DataError: a file is missing or damaged.
+    """
+    runs = sorted(published.glob(f"runs/**/{NAME}"))
+    sizes = {run: _reduced(results, published, run) for run in runs}
+
+    for last_split in (FIRST_SPLITS - 1, -1):
+        if sum(sizes.values()) <= BUDGET:
+            return
+        print(
+            f"predictions take more than {BUDGET >> 20} MiB: those of splits after "
+            f"{last_split} are not published"
+        )
+        for run in list(sizes):
+            if Record.read(run).split > last_split:
+                del sizes[run]
+                run.with_name(PREDICTIONS).unlink(missing_ok=True)
+                run.unlink()
+
+
+def _reduced(results: Path, published: Path, run: Path) -> int:
+    """Write a published run's predictions; returns their size, 0 if it failed."""
+    record = Record.read(run)
+    if record.failure:
+        return 0
+    trained = results / run.parent.relative_to(published) / PREDICTIONS
+    reported = unpack(load_npz(trained), record.reported)
+    kept = run.with_name(PREDICTIONS)
+    save_npz(kept, **pack({record.reported: reported}))
+    return kept.stat().st_size
