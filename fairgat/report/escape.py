@@ -85,35 +85,41 @@ def tex(text: str) -> str:
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
-    parts = [_ENCODER.unicode_to_latex(part) for part in _CODE.split(shown(text))]
-    parts[1::2] = [rf"\texttt{{{part}}}" for part in parts[1::2]]
-    escaped = _MATH.sub(r"$\1$", "".join(parts))
+    written = []
+    for place, part in enumerate(_CODE.split(shown(text))):
+        is_code = place % 2 == 1
+        part = _ENCODER.unicode_to_latex(part)
+        written.append(rf"\texttt{{{part}}}" if is_code else part)
+    escaped = _MATH.sub(r"$\1$", "".join(written))
     if escaped.startswith(("[", "*")):  # else an argument of the \\ before it
         return "{}" + escaped
     return escaped
 
 
-def markdown(text: str) -> str:
+def markdown(text: object) -> str:
     """Escape text for GitHub's Markdown, within a line or a table's cell."""
-    parts = _CODE.split(shown(text))
-    parts[::2] = [_unmarked(part) for part in parts[::2]]
-    parts[1::2] = [_markdown_code(part) for part in parts[1::2]]
-    return "".join(parts)
+    parts = _CODE.split(shown(str(text)))
+    written = []
+    for place, part in enumerate(parts):
+        is_code = place % 2 == 1
+        written.append(_markdown_code(part) if is_code else _unmarked(part))
+    return "".join(written)
 
 
-def markdown_line(text: str) -> str:
+def markdown_line(text: object) -> str:
     """Escape text for GitHub's Markdown, at the beginning of a line."""
     return _BLOCK.sub(_as_text, markdown(text))
 
 
 def html(text: str) -> Markup:
     """Escape text for a page, with code where it stands in backticks."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(shown(text)))))
+    escaped = str(escape(shown(text)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))
 
 
-def csv(text: str) -> str:
+def csv(text: object) -> str:
     """Write text for a cell of a CSV file, in which a spreadsheet sees no formula."""
-    line = shown(text)
+    line = shown(str(text))
     if line.startswith(_FORMULA) and not _NUMBER.fullmatch(line):
         return f"'{line}"
     return line

@@ -1,4 +1,4 @@
-"""Failed runs in words: one phrase per reason, however many cells and splits failed alike."""
+"""Failed runs in words: a phrase for each reason, of all cells and splits that it has."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,42 +20,52 @@ def of_selection(selection: Mapping[str, Any]) -> str:
     Args:
         selection: as `fairgat.scores.selection.select` gives it.
     """
-    why = (
-        selection["winners"][selection["rule"]]["reason"]
-        if selection["winner"] is None
-        else ""
-    )
-    if not selection["failed"]:
-        return why
-    failed, cells_of_method = pd.DataFrame(selection["failed"]), selection["cells"]
-    failed["reason"] = [
-        run["reason"].removeprefix(f"{run['cell']}: ").rstrip(".")
-        for run in selection["failed"]
-    ]
-    alike = (
-        failed.groupby(["cell", "reason"], sort=False)["split"]
-        .agg(lambda splits: (*sorted(splits),))
-        .reset_index()
-    )
-    everywhere = (
-        alike["split"].map(len) == max(cell["n_splits"] for cell in cells_of_method)
-    ).all()
-    phrases = [
-        f"{in_words(*names)}{'' if everywhere else f', {numbered(splits)}'}: {reason}"
-        for (reason, splits), names in alike.groupby(["reason", "split"], sort=False)[
-            "cell"
-        ]
-    ]
-    text = "; ".join(phrases[:_SHOWN]) + (
-        f"; and {len(phrases) - _SHOWN} more" if len(phrases) > _SHOWN else ""
-    )
-    where = " on every split" if everywhere else ""
-    lost = f"{failed['cell'].nunique()} of {len(cells_of_method)} cells failed{where} ({text})"
-    return f"{why}; {lost}" if why else lost
+    said = []
+    if selection["winner"] is None:
+        winner = selection["winners"][selection["rule"]]
+        said.append(winner["reason"])
+    if selection["failed"]:
+        said.append(_lost(selection["failed"], selection["cells"]))
+    return "; ".join(filter(None, said))
+
+
+def _lost(failed: Sequence[Mapping[str, Any]], of: Sequence[Mapping[str, Any]]) -> str:
+    """Say which cells failed, on which splits, and why.
+
+    Args:
+        failed: `cell`, `split` and `reason` of each run that failed.
+        of: every cell, with the number of its splits, `n_splits`.
+    """
+    runs = pd.DataFrame(failed)
+    runs["reason"] = [_reason(run) for run in failed]
+    by_cell = runs.groupby(["cell", "reason"], sort=False)["split"]
+    alike = by_cell.agg(lambda splits: tuple(sorted(splits))).reset_index()
+    n_splits = max(cell["n_splits"] for cell in of)
+    on_every_split = bool((alike["split"].map(len) == n_splits).all())
+
+    phrases = []
+    for (reason, splits), rows in alike.groupby(["reason", "split"], sort=False):
+        what = in_words(*rows["cell"])
+        if not on_every_split:
+            what += f", {numbered(splits)}"
+        phrases.append(f"{what}: {reason}")
+    text = "; ".join(phrases[:_SHOWN])
+    if len(phrases) > _SHOWN:
+        text += f"; and {len(phrases) - _SHOWN} more"
+
+    lost = f"{runs['cell'].nunique()} of {len(of)} cells failed"
+    if on_every_split:
+        lost += " on every split"
+    return f"{lost} ({text})"
+
+
+def _reason(run: Mapping[str, Any]) -> str:
+    reason = run["reason"].removeprefix(f"{run['cell']}: ")
+    return reason.rstrip(".")
 
 
 def in_words(*paths: str) -> str:
-    """Cells for people: `α_χ^max 0.5, η 1.0`; of one parameter as `threshold 0.1, 0.3`."""
+    """Name cells: `α_χ^max 0.5, η 1.0`; of one parameter as `threshold 0.1, 0.3`."""
     parameters = [cells.from_path(path) for path in paths]
     names = set().union(*parameters)
     if len(names) == 1:
@@ -71,5 +81,8 @@ def _cell(parameters: Mapping[str, cells.Value]) -> str:
 
 
 def numbered(splits: Sequence[int]) -> str:
+    """Name splits: `split 2`, or `splits 0, 1 and 2`."""
     *others, last = map(str, splits)
-    return f"splits {', '.join(others)} and {last}" if others else f"split {last}"
+    if not others:
+        return f"split {last}"
+    return f"splits {', '.join(others)} and {last}"

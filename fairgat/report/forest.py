@@ -27,22 +27,21 @@ def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
         frame: as `fairgat.report.study.compared` gives it.
         task: whose data sets are drawn.
     """
-    mine = with_variants(frame[frame["task"] == task])
+    of_task = frame[frame["task"] == task]
+    mine = with_variants(of_task)
     variants = mine[mine["changes"] != ""]
     one_base = variants["of"].nunique() == 1
     mine = _with_something_to_draw(mine, heads=not one_base)
     looks = _looks(mine, one_base)
-    mine = mine.assign(look=mine["method"] if one_base else mine["of"])
+    named_by = "method" if one_base else "of"
+    mine = mine.assign(look=mine[named_by])
 
-    titles = mine.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
-    most = mine.groupby("dataset")["row"].nunique().max() if len(mine) else 0
-    metrics = study.figure_metrics or frame[frame["task"] == task]["metric"].unique()
-    drawn, axes = style.panels(
-        titles, metrics, columns=4, height=0.6 + 0.17 * most, sharey="row"
-    )
+    n_rows = mine.groupby("dataset")["row"].nunique()
+    height = 0.6 + 0.17 * max(n_rows, default=0)
+    metrics = study.figure_metrics or of_task["metric"].unique()
+    drawn, panels = style.panels_of(mine, metrics, 4, height, sharey="row")
     beyond = False
-    for (dataset, metric), ax in axes.items():
-        lines = mine[(mine["dataset"] == dataset) & (mine["metric"] == metric)]
+    for ax, metric, lines in panels:
         beyond |= _panel(ax, metric, lines, looks)
 
     label = f"difference to {compared_with(frame)}, in points"
@@ -52,8 +51,8 @@ def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
 
     signs = []
     if mine["published_gap"].notna().any():
-        sign = style.sign("published (test)", marker="o", markerfacecolor="none")
-        signs.append(sign)
+        hollow = {"marker": "o", "markerfacecolor": "none"}
+        signs.append(style.sign("published (test)", **hollow))
     style.legend(drawn, looks.values(), signs)
     return drawn
 

@@ -25,20 +25,20 @@ Selections = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def winners(files: Files, settings: Settings) -> pd.DataFrame:
-    """The rows of winners.csv under the rule and the protocols that are shown.
+    """Read winners.csv, under the rule and the protocols that are shown.
 
     Raises:
         DataError: it is cut off or damaged, or lacks a cell that a selection names.
     """
     frame = read(*files["winners"])
-    there = set(frame[["dataset", "method", "rule"]].itertuples(index=False, name=None))
+    known = frame[["dataset", "method", "rule"]]
+    there = set(known.itertuples(index=False, name=None))
     for entry in map(read_json, files.get("selection", ())):
+        dataset, method = entry["dataset"], entry["method"]
         for rule, winner in entry["winners"].items():
-            if (
-                winner["cell"] is not None
-                and (entry["dataset"], entry["method"], rule) not in there
-            ):
-                what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
+            is_there = (dataset, method, rule) in there
+            if winner["cell"] is not None and not is_there:
+                what = f"lacks {method} on {dataset}, chosen by the rule {rule}"
                 raise damaged(files["winners"][0], what)
     frame = with_same(under(frame, *settings.protocols), settings.same)
     return frame[frame["rule"] == settings.rule]
@@ -47,7 +47,7 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
 def scores_on_test(
     files: Files, settings: Settings, chosen: Selections
 ) -> pd.DataFrame:
-    """The test scores of every run, by run; also of methods that are another one.
+    """Read the test scores of every run; also of methods that are another one.
 
     Raises:
         DataError: runs.csv is cut off or damaged, or lacks a run of a chosen cell.
@@ -67,37 +67,30 @@ def scores_on_test(
 
 
 def perfect(files: Files) -> pd.DataFrame:
-    """The scores of perfect predictions on each split (`fairgat.scores.perfect`)."""
+    """Read the scores of perfect predictions on each split, if they are given."""
     return frames.read(*files.get("perfect", ()), columns=COLUMNS, numbers=("value",))
 
 
 def selections(files: Files, settings: Settings) -> Selections:
-    """Every selection.json, by data set and method; also under the names of methods that are another one."""
-    chosen = {
-        (entry["dataset"], entry["method"]): entry
-        for entry in map(read_json, files["selection"])
-    }
-    same = {
-        (d, name): chosen[d, m]
-        for name, other in settings.same.items()
-        for d, m in chosen
-        if m == other
-    }
-    return chosen | same
+    """Read every selection.json; also for methods that are another one."""
+    entries = [read_json(path) for path in files["selection"]]
+    chosen = {(entry["dataset"], entry["method"]): entry for entry in entries}
+    for name, other in settings.same.items():
+        for entry in entries:
+            if entry["method"] == other:
+                chosen[entry["dataset"], name] = entry
+    return chosen
 
 
 def histories(
     files: Files, task: Task, dataset: str, method: str, cell: str
 ) -> list[pd.DataFrame]:
-    """The history.csv of a cell's run on each split, of those that were given."""
+    """Read the history.csv of a cell's run on each split, of those that were given."""
     folder = f"/{cell_folder(task, dataset, method, cell)}/split-"
-    return [
-        frames.read(path, columns=("epoch",))
-        for path in files["histories"]
-        if folder in str(path)
-    ]
+    paths = [path for path in files["histories"] if folder in str(path)]
+    return [frames.read(path, columns=("epoch",)) for path in paths]
 
 
 def by_dataset(paths: Sequence[str | Path]) -> dict[str, Any]:
-    """The content of JSON files that name their data set."""
+    """Read JSON files that name their data set, by that."""
     return {entry["dataset"]: entry for entry in map(read_json, paths)}

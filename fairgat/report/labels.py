@@ -1,4 +1,4 @@
-"""Words of tables and figures: labels of measures and hyperparameters, selection rules, verdicts."""
+"""Words of tables and figures: of measures, hyperparameters, rules and verdicts."""
 
 from fairgat import measures
 from fairgat.config.shown import Shown
@@ -40,7 +40,7 @@ AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = (
 
 
 def rule(settings: Shown) -> str:
-    """What represents a method under the rule that is shown, in words."""
+    """Say what represents a method under the rule that is shown."""
     points = 100 * settings.tolerance
     tolerance = "1 point" if points == 1 else f"{points:g} points"
     said = {
@@ -60,17 +60,17 @@ def represented(settings: Shown) -> str:
 
 
 def metric(name: str) -> Math:
-    """The label of a measure, with its unit; its name where it is not declared."""
+    """Label a measure, with its unit; by its name where it is not declared."""
     measure = measures.find(name)
-    sign, tex = (
-        f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex)
-    )
     label = measure.label.replace("{which}", measure.which)
-    return Math(
-        label + sign, measure.tex.replace("{which}", escape.tex(measure.which)) + tex
-    )
+    tex = measure.tex.replace("{which}", escape.tex(measure.which))
+    if measure.unit.sign:
+        label += f" ({measure.unit.sign})"
+    if measure.unit.tex:
+        tex += f" ({measure.unit.tex})"
+    return Math(label, tex)
 
 
 def parameter(name: str) -> Text:
-    """The label of a hyperparameter; its name where it has no label."""
+    """Label a hyperparameter; by its name where it has no label."""
     return PARAMETERS.get(name, name)

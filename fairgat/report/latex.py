@@ -3,6 +3,7 @@
 One that fits a page floats, in \\small; a longer one goes on over pages, landscape.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -103,23 +104,22 @@ def _parts(panel: Panel, width: int) -> list[Panel]:
             break
     if len(parts) == 1:
         return [panel]
-    made = [_with_columns(panel, [*names, *part]) for part in parts]
-    return [made[0], *(replace(part, title="", text=()) for part in made[1:])]
+    first, *following = [_with_columns(panel, [*names, *part]) for part in parts]
+    return [first, *[replace(part, title="", text=()) for part in following]]
 
 
 def _naming(panel: Panel) -> int:
     """How many columns, from the first, name a row: those of texts, two or three."""
-    texts = len(panel.columns) - len(panel.columns.lstrip("l"))
     most = 2 if panel.layout == "stacked" else 3
+    others = panel.columns.lstrip("l")
+    texts = len(panel.columns) - len(others)
     return min(max(1, texts), most)
 
 
 def _widths(panel: Panel) -> list[int]:
     """How wide the columns are, in signs."""
-    return [
-        _BETWEEN + max(len(entry) for entry in column)
-        for column in zip(*_entries(panel), strict=True)
-    ]
+    columns = zip(*_entries(panel), strict=True)
+    return [_BETWEEN + max(map(len, column)) for column in columns]
 
 
 def _entries(panel: Panel) -> Iterator[list[str]]:
@@ -144,9 +144,10 @@ def _with_columns(panel: Panel, places: Sequence[int]) -> Panel:
     cells = [place - shift for place in places if place >= shift]
     blocks = []
     for block in panel.blocks:
-        rows = [
-            Row([row.cells[cell] for cell in cells], row.group) for row in block.rows
-        ]
+        rows = []
+        for row in block.rows:
+            kept = [row.cells[cell] for cell in cells]
+            rows.append(Row(kept, row.group))
         blocks.append(replace(block, rows=rows))
     return replace(
         panel,
@@ -159,30 +160,31 @@ def _with_columns(panel: Panel, places: Sequence[int]) -> Panel:
 
 def _lines(table: Table) -> int:
     """How many lines of a page a table takes, with its caption and notes, about."""
-    texts = [str(table.caption) + table.explanation, *(text for _, text in table.notes)]
+    texts = [f"{table.caption}{table.explanation}"]
+    texts += [text for _, text in table.notes]
     lines = 0
     for panel in table.panels:
         texts += [panel.title, *panel.text]
         heads = len(panel.blocks) if panel.layout == "stacked" else 1
         lines += 1 + heads + sum(len(block.rows) for block in panel.blocks)
-    return lines + sum(-(-len(text) // PORTRAIT) for text in texts)
+    return lines + sum(math.ceil(len(text) / PORTRAIT) for text in texts)
 
 
 # ---------------------------------------------------------------------------- entries
 
 
 def text(content: Text) -> str:
-    """LaTeX of a text; `Math` passes unescaped."""
+    """Write a text; `Math` passes unescaped."""
     return escape.tex(content) if isinstance(content, str) else content.tex
 
 
 def header(panel: Panel) -> str:
-    """The line of a panel's headings."""
+    """Write the line of a panel's headings."""
     return " & ".join(map(text, panel.header)) + r" \\"
 
 
 def cell(entry: Cell) -> str:
-    """LaTeX of an entry: `$\\mathbf{66.26}\\pm0.95$`, or text, with its mark."""
+    """Write an entry: `$\\mathbf{66.26}\\pm0.95$`, or text, with its mark."""
     mark = f"^{{{entry.mark}}}" if entry.mark else ""
     if entry.std:
         mean = rf"\mathbf{{{entry.text}}}" if entry.bold else str(entry.text)
@@ -194,7 +196,7 @@ def cell(entry: Cell) -> str:
 
 
 def ends(block: Block) -> Iterator[tuple[Row, str]]:
-    """Each row of a block over pages, with what ends its line.
+    """Give each row of a block over pages, with what ends its line.
 
     A small block stays whole; a page ends after a group of rows of another.
     """

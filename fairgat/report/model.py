@@ -7,7 +7,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Math:
-    """Text that LaTeX sets differently: `plain` in Unicode for the other formats, `tex` as it is (not escaped)."""
+    """Text that LaTeX sets differently.
+
+    `plain` is in Unicode, for the other formats; `tex` is not escaped.
+    """
 
     plain: str
     tex: str
@@ -22,7 +25,10 @@ DASH = Math("–", r"\textendash{}")  # stands where a number is missing
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry: a text or a mean, perhaps with ± `std`; only the mean is bold. `mark` refers to a note."""
+    """One entry: a text or a mean, perhaps with ± `std`; only the mean is bold.
+
+    `mark` refers to a note.
+    """
 
     text: Text
     std: str = ""
@@ -39,28 +45,33 @@ class Row:
 
 
 def row(*entries: Cell | Text | int, group: int = 0) -> Row:
-    """A line of these entries; texts and counts become cells."""
-    texts = (
-        entry if isinstance(entry, Cell | Math) else str(entry) for entry in entries
-    )
-    return Row(
-        [text if isinstance(text, Cell) else Cell(text) for text in texts], group
-    )
+    """Make a line of these entries; texts and counts become cells."""
+    return Row([_cell(entry) for entry in entries], group)
+
+
+def _cell(entry: Cell | Text | int) -> Cell:
+    if isinstance(entry, Cell):
+        return entry
+    return Cell(entry if isinstance(entry, Math) else str(entry))
 
 
 def titled(
     title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int
 ) -> list[Row]:
-    """The rows of one thing, whose title stands in the first of them."""
-    return [
-        row("" if place else title, *line, group=group)
-        for place, line in enumerate(lines)
-    ]
+    """Make the rows of one thing, whose title stands in the first of them."""
+    rows: list[Row] = []
+    for line in lines:
+        name = "" if rows else title
+        rows.append(row(name, *line, group=group))
+    return rows
 
 
 @dataclass(frozen=True)
 class Block:
-    """The rows that belong together, such as those of one data set; `reason` says why there are none."""
+    """The rows that belong together, such as those of one data set.
+
+    `reason` says why there are none.
+    """
 
     title: Text
     rows: list[Row] = field(default_factory=list)
@@ -86,7 +97,9 @@ class Panel:
     title: str = ""
     text: tuple[str, ...] = ()
     aside: bool = False
-    align: str = ""  # one of l, c, r per column of the rows; l for the first and c for the others where empty
+    align: str = ""
+    """One of l, c, r for each column of the rows; where empty, l for the first of them
+    and c for the others."""
 
     @property
     def columns(self) -> str:
@@ -112,7 +125,9 @@ class Table:
 
 def noted(table: Table, note: str | None) -> Table:
     """Add a note about the whole table, if there is one."""
-    return replace(table, notes=[*table.notes, ("", note)]) if note else table
+    if not note:
+        return table
+    return replace(table, notes=[*table.notes, ("", note)])
 
 
 class Notes:
@@ -122,13 +137,14 @@ class Notes:
         self._marks: dict[str, str] = {}
 
     def mark(self, text: str) -> str:
-        """The mark that refers to this note."""
-        return self._marks.setdefault(text, str(len(self._marks) + 1))
+        """Give the mark that refers to this note."""
+        following = len(self._marks) + 1
+        return self._marks.setdefault(text, str(following))
 
     def marks(self, *texts: str) -> str:
-        """The marks that refer to these notes; empty texts have none."""
+        """Give the marks that refer to these notes; empty texts have none."""
         return ", ".join([self.mark(text) for text in texts if text])
 
     def all(self) -> list[tuple[str, str]]:
-        """(mark, text) of every note."""
+        """List (mark, text) of every note."""
         return [(mark, text) for text, mark in self._marks.items()]

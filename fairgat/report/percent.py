@@ -1,4 +1,4 @@
-"""Values as the entries of a table, in their unit: the one place where fractions become percent for a table."""
+"""Values as the entries of a table, in their unit: here fractions become percent."""
 
 import pandas as pd
 
@@ -9,26 +9,26 @@ from fairgat.scores.paired import FEWEST, leaves_out_0
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and Bengio's, as splits of one "
-    "data set share its people, those who are tested and those who are trained on: it is wide, and errs on that side."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and "
+    "Bengio's, as splits of one data set share its people, those who are tested and those "
+    "who are trained on: it is wide, and errs on that side."
 )
 """What the intervals of paired differences are about."""
 FEW = f"none is bold, as there are fewer than {FEWEST} splits"
 NOT_CORRECTED = (
-    "Nothing is corrected for the number of comparisons: where there is no true difference, one interval in twenty by "
-    "the paired t leaves out 0."
+    "Nothing is corrected for the number of comparisons: where there is no true "
+    "difference, one interval in twenty by the paired t leaves out 0."
 )
 
 
 def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:
-    """A mean with its standard deviation; a dash where there is none."""
+    """Write a mean with its standard deviation; a dash where there is none."""
     if pd.isna(mean):
         return Cell(DASH)
-    text, deviation = (
-        f"{unit.factor * value:.{unit.decimals}f}"
-        for value in (mean, 0 if pd.isna(std) else std)
-    )
-    return Cell(text, std="" if pd.isna(std) else deviation)
+    shown = f"{unit.factor * mean:.{unit.decimals}f}"
+    if pd.isna(std):
+        return Cell(shown)
+    return Cell(shown, std=f"{unit.factor * std:.{unit.decimals}f}")
 
 
 def signed(
@@ -38,7 +38,7 @@ def signed(
     unit: Unit = PERCENT,
     n_splits: float = FEWEST,
 ) -> Cell:
-    """A difference ± half its interval; bold where that leaves out 0.
+    """Write a difference ± half its interval; bold where that leaves out 0.
 
     In percentage points where it is one of fractions. Over few splits (`n_splits`),
     nothing is bold.
@@ -53,5 +53,7 @@ def signed(
 
 
 def formatted(form: str, *values: float | None) -> Text:
-    """Numbers in a form such as `{:.2f}`; a dash where one is missing."""
-    return DASH if any(map(pd.isna, values)) else form.format(*values)
+    """Write numbers in a form such as `{:.2f}`; a dash where one is missing."""
+    if any(map(pd.isna, values)):
+        return DASH
+    return form.format(*values)

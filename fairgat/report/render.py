@@ -30,16 +30,13 @@ _IN_LATEX = {
     "comment_start_string": "<#",
     "comment_end_string": "#>",
 }
-_RULES = {
-    "l": ":{}-",
-    "c": ":{}:",
-    "r": "-{}:",
-}  # below a header, by how a column is aligned
+# Below a header, by how a column is aligned.
+_RULES = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}
 _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
 def render(table: Table, form: str) -> str:
-    """The table as `md`, `tex`, `html` or `csv`.
+    """Write a table as `md`, `tex`, `html` or `csv`.
 
     The LaTeX needs amssymb and booktabs; one that does not fit a page longtable and
     pdflscape, too.
@@ -54,7 +51,7 @@ def render(table: Table, form: str) -> str:
 
 
 def document(tables: Iterable[str], title: str) -> str:
-    """A LaTeX document of these tables, each as `render(table, "tex")` gives it.
+    """Write a LaTeX document of these tables, as `render(table, "tex")` gives them.
 
     It compiles as it is. Those that do not fit a page are its supplement.
     """
@@ -68,15 +65,18 @@ def document(tables: Iterable[str], title: str) -> str:
 
 @cache
 def _environment(form: str) -> jinja2.Environment:
+    options: dict[str, Any] = {}
+    if form == "html":
+        options = {"autoescape": True, "finalize": _on_one_line}
+    elif form == "tex":
+        options = dict(_IN_LATEX)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fairgat.report", ""),
-        autoescape=form == "html",
-        finalize=_on_one_line if form == "html" else None,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        **(_IN_LATEX if form == "tex" else {}),
+        **options,
     )
     environment.filters.update(
         tex=latex.text,
@@ -85,8 +85,8 @@ def _environment(form: str) -> jinja2.Environment:
         tex_ends=latex.ends,
     )
     environment.filters.update(
-        md=markdown,
-        md_line=markdown_line,
+        md=escape.markdown,
+        md_line=escape.markdown_line,
         md_grid=markdown_grid,
         superscript=superscript,
         html=escape.html,
@@ -95,75 +95,79 @@ def _environment(form: str) -> jinja2.Environment:
 
 
 def _on_one_line(value: Any) -> Any:
-    """What a page shows; what is HTML already stays as it is."""
+    """Put a text on one line; what is HTML already stays as it is."""
     if isinstance(value, Markup | int):
         return value
     return shown(str(value))
 
 
-def markdown(text: Text) -> str:
-    """Markdown of a text."""
-    return escape.markdown(str(text))
-
-
-def markdown_line(text: Text) -> str:
-    """Markdown of a text that begins a line."""
-    return escape.markdown_line(str(text))
-
-
 def superscript(mark: str) -> str:
-    """A note's number in Unicode superscripts, readable without rendering."""
+    """Write a note's number in superscripts, readable without rendering."""
     return mark.translate(_SUPERSCRIPTS)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown(cell.text)
-    text = f"**{text}**" if cell.bold else text
-    return (
-        text
-        + (f" ± {cell.std}" if cell.std else "")
-        + (f" {superscript(cell.mark)}" if cell.mark else "")
-    )
+    text = escape.markdown(cell.text)
+    if cell.bold:
+        text = f"**{text}**"
+    if cell.std:
+        text += f" ± {cell.std}"
+    if cell.mark:
+        text += f" {superscript(cell.mark)}"
+    return text
 
 
 def markdown_grid(panel: Panel, block: Block | None = None) -> str:
-    """A GitHub table with aligned columns: of one stacked block, or of a whole multirow panel."""
-    blocks = panel.blocks if block is None else [block]
-    header = panel.header if block is None else [block.title, *panel.header[1:]]
-    lines = [[markdown(text) for text in header]]
-    for item in blocks:
-        for number, line in enumerate(item.rows):
-            title = (
-                [markdown(item.title) if number == 0 else ""] if block is None else []
-            )
-            lines.append([*title, *map(_markdown_cell, line.cells)])
-    columns = [
-        _column(side, entries)
-        for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True)
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in zip(*columns, strict=True))
+    """Write a GitHub table: of a stacked panel's block, or of a whole multirow panel."""
+    lines = _stacked(panel, block) if block else _multirow(panel)
+    columns = []
+    for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True):
+        columns.append(_column(side, entries))
+    padded = [" | ".join(line) for line in zip(*columns, strict=True)]
+    return "\n".join(f"| {line} |" for line in padded)
+
+
+def _stacked(panel: Panel, block: Block) -> list[list[str]]:
+    """Write the lines of a block, below its title and the panel's header."""
+    header = [block.title, *panel.header[1:]]
+    rows = [[_markdown_cell(cell) for cell in row.cells] for row in block.rows]
+    return [[escape.markdown(text) for text in header], *rows]
+
+
+def _multirow(panel: Panel) -> list[list[str]]:
+    """Write the lines of a panel, the title of a block beside its first row."""
+    lines = [[escape.markdown(text) for text in panel.header]]
+    for block in panel.blocks:
+        title = escape.markdown(block.title)
+        for row in block.rows:
+            lines.append([title, *map(_markdown_cell, row.cells)])
+            title = ""
+    return lines
 
 
 def _column(side: str, entries: Sequence[str]) -> list[str]:
-    """Pad the entries of a column, of which the first is its header, and put the rule below that."""
+    """Pad the entries of a column; a rule goes below the first, which is its header."""
     width = max(3, *map(len, entries))
-    first, *others = (
-        format(entry, f"{'<' if side == 'l' else '>'}{width}") for entry in entries
-    )
-    return [first, _RULES[side].format("-" * (width - 2)), *others]
+    pad = str.ljust if side == "l" else str.rjust
+    header, *others = [pad(entry, width) for entry in entries]
+    rule = _RULES[side].format("-" * (width - 2))
+    return [header, rule, *others]
 
 
 def to_csv(table: Table) -> str:
-    """Every panel as plain rows, with the block's title in the first column; the notes follow."""
+    """Write every panel as plain rows, a block's title in their first column.
+
+    The notes follow.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for line in _lines(table):
-        writer.writerow([escape.csv(str(entry)) for entry in line])
+        writer.writerow([escape.csv(entry) for entry in line])
     return text.getvalue()
 
 
 def _lines(table: Table) -> Iterator[list[Text]]:
-    """The lines of a table as plain entries."""
+    """Give the lines of a table as plain entries."""
     for panel in table.panels:
         if panel.title:
             yield [panel.title]
@@ -179,7 +183,7 @@ def _lines(table: Table) -> Iterator[list[Text]]:
 
 
 def plain(cell: Cell) -> str:
-    """The cell as text."""
+    """Write a cell as text."""
     text = str(cell.text)
     if cell.std:
         text += f" ± {cell.std}"

@@ -5,6 +5,7 @@ and the words that a page needs. `fairgat.scores.compare` gives the numbers; wha
 its frame then needs no configuration.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
@@ -42,7 +43,7 @@ def table(
 
 
 def with_more_groups(scores: pd.DataFrame) -> set[str]:
-    """The data sets with more than two groups."""
+    """List the data sets with more than two groups."""
     has_third = scores["metric"] == measures.MORE_GROUPS
     return set(scores.loc[has_third, "run_on"])
 
@@ -83,10 +84,9 @@ def of_table(
         }
         rows.append(row)
     frame = pd.DataFrame(rows)
-    frame = frame.assign(of=REFERENCE, epochs=OURS, of_epochs=OURS, ratio=float("nan"))
-    entry = settings.table
-    columns = entry.measures or measures.columns(settings.task)
-    return in_measures(frame, {settings.task: columns})
+    frame = frame.assign(of=REFERENCE, epochs=OURS, of_epochs=OURS, ratio=math.nan)
+    names = settings.table.measures or measures.columns(settings.task)
+    return in_measures(frame, {settings.task: names})
 
 
 def of_study(
@@ -107,26 +107,29 @@ def of_study(
     methods = {method.name: method for method in settings.methods}
     listed = []
     for row in settings.comparisons:
+        method = methods[row.method]
         own = selections.get((row.run_on, row.method))
         base = selections.get((row.dataset, row.of))
-        has_more_groups = row.run_on in more_groups
         failure = _without_scores(own)
+        of_cell = ""
         if row.changes:
             failure = failure or _without_scores(base, "what it is compared with: ")
+            of_cell = winner(base)
         more = {
             "dataset_title": settings.dataset_titles[row.dataset],
             "cell": winner(own),
-            "of_cell": winner(base) if row.changes else "",
-            "groups_note": groups_note(methods[row.method], has_more_groups),
+            "of_cell": of_cell,
+            "groups_note": groups_note(method, row.run_on in more_groups),
             "failure": failure,
             "of_title": settings.method_titles[row.of],
-            "drawn": methods[row.method].look,
+            "drawn": method.look,
             "ratio": settings.ratios[row.task],
         }
         listed.append(asdict(row) | more)
     metrics = {task: _study_metrics(settings.study, task) for task in TASKS}
+    rows = in_measures(pd.DataFrame(listed), metrics)
     published = pd.concat([paper.means(task) for task in TASKS])
-    return with_published(in_measures(pd.DataFrame(listed), metrics), published)
+    return with_published(rows, published)
 
 
 def _without_scores(selection: Mapping[str, Any] | None, what: str = "") -> str:
@@ -171,40 +174,38 @@ def of_every_cell(
     reference = chosen[chosen["method"] == REFERENCE].drop(columns="method")
     reference = reference.rename(columns={"chosen": "of_cell"})
 
-    others = (scores["method"] != REFERENCE) & (scores["epochs"] == OURS)
-    known = scores[others].dropna(subset="value")
+    is_other = scores["method"] != REFERENCE
+    is_ours = scores["epochs"] == OURS
+    known = scores[is_other & is_ours].dropna(subset="value")
     rows = known[[*RUN, "metric"]].drop_duplicates()
     rows = rows.merge(reference, how="left", on="run_on").fillna({"of_cell": ""})
     rows = rows.merge(chosen, how="left", on=["run_on", "method"])
 
-    ratio_of = {each.name: settings.ratios[each.task] for each in settings.datasets}
-    return rows.assign(
-        row=rows.groupby(["run_on", "method", "cell"], sort=False).ngroup(),
-        selected=rows["cell"] == rows["chosen"],
-        task=rows["run_on"].map({each.name: each.task for each in settings.datasets}),
-        dataset=rows["run_on"],
-        dataset_title=_titles(rows["run_on"], settings.dataset_titles),
-        title=_titles(rows["method"], settings.method_titles),
-        of=REFERENCE,
-        of_epochs=OURS,
-        ratio=rows["run_on"].map(ratio_of),
-    )
+    cells = rows.groupby(["run_on", "method", "cell"], sort=False)
+    tasks = rows["run_on"].map({each.name: each.task for each in settings.datasets})
+    rows["row"] = cells.ngroup()
+    rows["selected"] = rows["cell"] == rows["chosen"]
+    rows["task"] = tasks
+    rows["dataset"] = rows["run_on"]
+    rows["dataset_title"] = _titles(rows["run_on"], settings.dataset_titles)
+    rows["title"] = _titles(rows["method"], settings.method_titles)
+    return rows.assign(of=REFERENCE, of_epochs=OURS, ratio=tasks.map(settings.ratios))
 
 
 def _titles(names: pd.Series, titles: Mapping[str, str]) -> pd.Series:
-    """The title of each, or its name where it has none."""
+    """Give the title of each, or its name where it has none."""
     return names.map(titles).fillna(names)
 
 
 def winner(selection: Mapping[str, Any] | None) -> str:
-    """The cell that was chosen; empty where none was, or nothing was run."""
+    """Give the cell that was chosen; empty where none was, or nothing was run."""
     if selection is None:
         return ""
     return selection["winner"] or ""
 
 
 def groups_note(method: ShownMethod, more_groups: bool) -> str:
-    """What a method is where there are more than two groups, in words."""
+    """Say what a method is where there are more than two groups."""
     if not more_groups or not method.note_of_more_groups:
         return ""
     return method.note_of_more_groups
@@ -236,7 +237,7 @@ def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_base(rows: pd.DataFrame) -> pd.Series:
-    """Whether a row is what other rows are compared with."""
+    """Say which rows are what other rows are compared with."""
     same_data = rows["run_on"] == rows["dataset"]
     same_method = rows["method"] == rows["of"]
     same_epochs = rows["epochs"] == rows["of_epochs"]
@@ -244,6 +245,6 @@ def _is_base(rows: pd.DataFrame) -> pd.Series:
 
 
 def lines_of(frame: pd.DataFrame) -> Iterator[list[Any]]:
-    """The lines of each row of a frame, one for each measure."""
+    """Give the lines of each row of a frame, one for each measure."""
     for _, lines in frame.groupby("row", sort=False):
         yield list(lines.itertuples())

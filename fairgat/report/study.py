@@ -78,13 +78,13 @@ def compared(
 
 
 def with_variants(frame: pd.DataFrame) -> pd.DataFrame:
-    """The lines of methods that have a variant on the data set, and the variants'."""
+    """Keep the lines of methods that have a variant on the data set, and these."""
     methods = frame.groupby(["dataset", "of"], sort=False)
     return methods.filter(lambda lines: (lines["changes"] != "").any())
 
 
 def bases(frame: pd.DataFrame) -> dict[str, str]:
-    """The titles of the methods that variants are compared with, by name."""
+    """Give the titles of the methods that variants are compared with, by name."""
     variants = frame[frame["changes"] != ""]
     return dict(zip(variants["of"], variants["of_title"], strict=True))
 
@@ -96,7 +96,7 @@ def compared_with(frame: pd.DataFrame) -> str:
 
 
 def differences(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of differences.csv; a spreadsheet sees no formula in its texts."""
+    """Give the columns of differences.csv; its texts are safe in a spreadsheet."""
     texts = {name: frame[name].map(escape.csv) for name in TEXTS}
     return frame[list(COLUMNS)].assign(**texts)
 
@@ -104,7 +104,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
 def scores(
     settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame
 ) -> pd.DataFrame:
-    """The scores of each split behind `compared`'s frame, with the columns SCORES.
+    """Give the scores of each split behind `compared`'s frame: the columns SCORES.
 
     Of every cell what the study compares, on validation, too; of the cells that are
     compared, every measure.
@@ -123,25 +123,25 @@ def scores(
 
 
 def every_measure(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
-    """Every measure of some runs, with the columns SCORES."""
+    """Give every measure of some runs: the columns SCORES."""
     known = by_run(runs, settings.protocols).dropna(subset="value")
     on_part = known[known["part"] == settings.study.part]
     return on_part.rename(columns={"run_on": "dataset"})[SCORES]
 
 
 def graphs(stats: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """What is counted in the graphs: a row for each data set, group and quantity.
+    """List what is counted in the graphs: data sets, groups and quantities.
 
     The group is missing where the quantity is of the whole graph.
 
     Args:
         stats: the content of .stats.json files.
     """
-    rows_of_all = []
+    listed = []
     for entry in stats:
         counts = entry["counts"]
         for group, known in {None: counts, **counts["by_group"]}.items():
             for quantity, value in known.items():
                 if isinstance(value, int | float):
-                    rows_of_all.append((entry["dataset"], group, quantity, value))
-    return pd.DataFrame(rows_of_all, columns=["dataset", "group", "quantity", "value"])
+                    listed.append((entry["dataset"], group, quantity, value))
+    return pd.DataFrame(listed, columns=["dataset", "group", "quantity", "value"])

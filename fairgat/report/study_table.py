@@ -20,7 +20,7 @@ from fairgat.scores.paired import FEWEST, for_other_people, leave_out_0
 
 @dataclass(frozen=True)
 class View:
-    """A view of the frame: its title, and what makes the rows of a data set.
+    """A view of a study: its title, and what makes the rows of a data set.
 
     `heading` is that of the column with the rows' names.
     """
@@ -38,12 +38,12 @@ def table(study: Study, frame: pd.DataFrame) -> Table:
 
     notes = Notes()
     panels = []
-    for task in [task for task in TASKS if task in set(frame["task"])]:
+    for task in TASKS:
         mine = frame[frame["task"] == task]
-        metrics = mine["metric"].unique()
         for view in _views(study, frame):
-            panels.append(_panel(view, task, metrics, mine, notes))
-    panels = [panel for panel in panels if panel.blocks]
+            panel = _panel(view, task, mine, notes)
+            if panel.blocks:
+                panels.append(panel)
     return Table(
         name=study.name,
         caption=study.title,
@@ -68,22 +68,17 @@ def _views(study: Study, frame: pd.DataFrame) -> list[View]:
     return views
 
 
-def _panel(
-    view: View, task: str, metrics: Sequence[str], frame: pd.DataFrame, notes: Notes
-) -> Panel:
-    lines = frame[frame["metric"].isin(metrics)]
+def _panel(view: View, task: str, frame: pd.DataFrame, notes: Notes) -> Panel:
+    metrics = frame["metric"].unique()
     blocks = []
-    for title, block in lines.groupby("dataset_title", sort=False):
+    for title, block in frame.groupby("dataset_title", sort=False):
         made = view.rows(block, notes)
         if made:
             blocks.append(Block(title, made))
-    return Panel(
-        "multirow",
-        ["Data set", view.heading, *map(labels.metric, metrics)],
-        blocks,
-        title=f"{TASKS[task].title}: {view.title}",
-        align="ll" + "r" * len(metrics),
-    )
+    header = ["Data set", view.heading, *map(labels.metric, metrics)]
+    title = f"{TASKS[task].title}: {view.title}"
+    align = "ll" + "r" * len(metrics)
+    return Panel("multirow", header, blocks, title, align=align)
 
 
 # ------------------------------------------------------------- the rows of a data set
@@ -96,10 +91,7 @@ def _scores(block: pd.DataFrame, notes: Notes) -> list[Row]:
         entries = [_score(line, notes) for line in lines]
         made.append(row(_name(lines[0], notes), *entries, group=number))
         if any(pd.notna(line.paper_mean) for line in lines):
-            published = [
-                percent.score(line.paper_mean, line.paper_std, _unit(line))
-                for line in lines
-            ]
+            published = [_published_score(line) for line in lines]
             made.append(row("– published (test)", *published, group=number))
     return made
 
@@ -108,16 +100,13 @@ def _differences(block: pd.DataFrame, notes: Notes) -> list[Row]:
     made = []
     for number, lines in _rows(with_variants(block)):
         first = lines[0]
+        title = f"{first.title}{first.rules}, published (test)"
         if first.changes:
             entries = [_difference(line, notes) for line in lines]
             made.append(row(_name(first, notes), *entries, group=number))
-        if any(pd.notna(line.published_gap) for line in lines):
             title = "– published"
-            if not first.changes:
-                title = f"{first.title}{first.rules}, published (test)"
-            gaps = [
-                percent.signed(line.published_gap, unit=_unit(line)) for line in lines
-            ]
+        if any(pd.notna(line.published_gap) for line in lines):
+            gaps = [_published_gap(line) for line in lines]
             made.append(row(title, *gaps, group=number))
     return made
 
@@ -128,7 +117,8 @@ def _for_people(block: pd.DataFrame, notes: Notes) -> list[Row]:
     known = variants.filter(lambda lines: lines["difference"].notna().any())
     if known.empty:
         return []
-    return _differences(for_other_people(known).assign(published_gap=np.nan), notes)
+    without_published = known.assign(published_gap=np.nan)
+    return _differences(for_other_people(without_published), notes)
 
 
 def _splits_needed(block: pd.DataFrame, notes: Notes) -> list[Row]:
@@ -144,7 +134,11 @@ def _splits_needed(block: pd.DataFrame, notes: Notes) -> list[Row]:
 def _rows(block: pd.DataFrame) -> list[tuple[int, list[Any]]]:
     """The lines of each row, with its method's number: LaTeX parts the methods."""
     methods = list(block["of"].unique())
-    return [(methods.index(lines[0].of), lines) for lines in lines_of(block)]
+    rows = []
+    for lines in lines_of(block):
+        number = methods.index(lines[0].of)
+        rows.append((number, lines))
+    return rows
 
 
 # ------------------------------------------------------------------------ the entries
@@ -163,6 +157,14 @@ def _difference(line: Any, notes: Notes) -> Cell:
         by_chance = "All splits differ by this amount, as may be chance: no interval."
         mark = notes.mark(by_chance)
     return replace(gap, mark=mark)
+
+
+def _published_score(line: Any) -> Cell:
+    return percent.score(line.paper_mean, line.paper_std, _unit(line))
+
+
+def _published_gap(line: Any) -> Cell:
+    return percent.signed(line.published_gap, unit=_unit(line))
 
 
 def _over(n_splits: float, ran: float, notes: Notes) -> str:

@@ -3,14 +3,17 @@
 Its entry in the configuration has them (`fairgat.config.Look`).
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
 
 matplotlib.use("Agg")  # no display is needed
 import matplotlib.pyplot as plt
@@ -101,15 +104,14 @@ def looks_of(settings: Settings) -> dict[str, Look]:
 
 
 def plain(text: str) -> str:
-    """Text on one line, in which Matplotlib sees no formula."""
+    """Write text on one line, in which Matplotlib sees no formula."""
     return shown(text).replace("$", r"\$")
 
 
 def label(metric: str) -> str:
-    """The label of a metric on an axis."""
-    return re.sub(
-        r"\\([_&#{}])", r"\1", labels.metric(metric).tex
-    )  # escapes that Matplotlib keeps
+    """Label a metric on an axis."""
+    tex = labels.metric(metric).tex
+    return re.sub(r"\\([_&#{}])", r"\1", tex)  # Matplotlib would show these escapes
 
 
 def rows(ax: Axes, titles: Sequence[str]) -> None:
@@ -121,13 +123,12 @@ def rows(ax: Axes, titles: Sequence[str]) -> None:
 
 def zero(ax: Axes, upright: bool = False, at: float = 0) -> None:
     """Mark where there is no difference."""
-    (ax.axvline if upright else ax.axhline)(
-        at, color="#999999", linewidth=0.8, zorder=1
-    )
+    draw = ax.axvline if upright else ax.axhline
+    draw(at, color="#999999", linewidth=0.8, zorder=1)
 
 
 def crowd(values: np.ndarray) -> np.ndarray | None:
-    """Find the points that lie so close together that the others leave them a quarter of each axis or less.
+    """Find the points to which the others leave a quarter of each axis or less.
 
     Args:
         values: (n, axes) coordinates.
@@ -139,25 +140,21 @@ def crowd(values: np.ndarray) -> np.ndarray | None:
         return None
     away = np.abs(values - np.median(values, axis=0))
     near = (away <= 5 * np.median(away, axis=0)).all(axis=1)
-    ranges = (
-        [np.ptp(points, axis=0) for points in (values, values[near])]
-        if near.any()
-        else []
-    )
-    return (
-        near
-        if ranges and ((ranges[1] > 0) & (ranges[0] >= 4 * ranges[1])).all()
-        else None
-    )
+    if not near.any():
+        return None
+
+    whole = np.ptp(values, axis=0)
+    closer = np.ptp(values[near], axis=0)
+    crowded = (closer > 0) & (whole >= 4 * closer)
+    return near if crowded.all() else None
 
 
 def grid(
     rows: int, columns: int, height: float, **options
 ) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of rows × columns axes; `height` is that of one row, in inches."""
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(WIDTH, 0.5 + height * rows), squeeze=False, **options
-    )
+    """Make a figure of rows × columns axes; `height` is that of one row, in inches."""
+    size = (WIDTH, 0.5 + height * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, **options)
     return figure, axes.tolist()
 
 
@@ -168,28 +165,48 @@ def panels(
     height: float,
     **options,
 ) -> tuple[Figure, dict[tuple[str, str], Axes]]:
-    """A figure with axes for each data set (name → title) and each of `names`, at most `columns` side by side.
+    """Make a figure with a panel for each data set and each of `names`.
 
     Every data set begins a row, with its title above.
+
+    Args:
+        datasets: titles by name.
+        columns: how many panels stand side by side, at most.
+        height: of a row, in inches.
     """
     columns = max(1, min(columns, len(names)))
-    rows = max(1, -(-len(names) // columns))  # rows of one data set
-    figure, axes = grid(rows * max(1, len(datasets)), columns, height, **options)
+    of_dataset = max(1, math.ceil(len(names) / columns))  # rows
+    n_rows = of_dataset * max(1, len(datasets))
+    figure, axes = grid(n_rows, columns, height, **options)
     for ax in figure.axes:
         ax.set_axis_off()
+
     axes_of = {}
     for place, (dataset, title) in enumerate(datasets.items()):
-        for number, name in enumerate(names):
-            ax = axes_of[dataset, name] = axes[place * rows + number // columns][
-                number % columns
-            ]
+        first = place * of_dataset
+        mine = axes[first : first + of_dataset]
+        mine[0][0].set_title(plain(title), loc="left", fontweight="bold")
+        for name, ax in zip(names, chain.from_iterable(mine), strict=False):
             ax.set_axis_on()
-        axes[place * rows][0].set_title(plain(title), loc="left", fontweight="bold")
+            axes_of[dataset, name] = ax
     return figure, axes_of
 
 
+def panels_of(
+    frame: pd.DataFrame, metrics: Sequence[str], columns: int, height: float, **options
+) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
+    """Make `panels` of compared rows: of each its axes, its metric and its rows."""
+    titles = frame.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
+    figure, axes = panels(titles, metrics, columns, height, **options)
+    filled = []
+    for (dataset, metric), ax in axes.items():
+        here = (frame["dataset"] == dataset) & (frame["metric"] == metric)
+        filled.append((ax, metric, frame[here]))
+    return figure, filled
+
+
 def sign(text: str, **drawn: Any) -> Line2D:
-    """An entry of a legend: a grey mark unless `drawn` says otherwise."""
+    """Make an entry of a legend: a grey mark unless `drawn` says otherwise."""
     return Line2D([], [], label=text, **{"color": GREY, "linestyle": ""} | drawn)
 
 
@@ -199,11 +216,15 @@ def legend(
     signs: Iterable[Line2D] = (),
     title: str = "",
 ) -> None:
-    """One legend for the whole figure, above it and no wider; its `title` says what is shown and how to read it."""
-    handles = [
-        *(sign(look.title, color=look.colour, marker=look.marker) for look in shown),
-        *signs,
+    """Put one legend above the whole figure, no wider than it.
+
+    Args:
+        title: what is shown and how to read it.
+    """
+    methods = [
+        sign(look.title, color=look.colour, marker=look.marker) for look in shown
     ]
+    handles = [*methods, *signs]
     for columns in range(min(len(handles), 6), 0, -1):
         placed = figure.legend(
             handles=handles,
@@ -213,17 +234,21 @@ def legend(
             title=title,
             title_fontsize=8.5,
         )
-        if placed.get_window_extent().width <= figure.bbox.width or columns == 1:
+        width = placed.get_window_extent().width
+        if width <= figure.bbox.width or columns == 1:
             break
         placed.remove()
 
 
+_WITHOUT_DATE = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:
-    """Write a figure once per format (`pdf`, `png`, `svg` → path), without dates: equal figures, equal bytes."""
+    """Write a figure once per format (`pdf`, `png`, `svg` → path).
+
+    Without dates: equal figures, equal bytes.
+    """
     for form, path in paths.items():
-        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[
-            form
-        ]
         with replacing(path) as file:
-            figure.savefig(file, format=form, metadata=metadata)
+            figure.savefig(file, format=form, metadata=_WITHOUT_DATE[form])
     plt.close(figure)

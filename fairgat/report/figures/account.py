@@ -1,9 +1,10 @@
-"""Account: the gap of the mean logits as the parts that add up to it, data sets side by side."""
+"""Account: the gap of the mean logits, as the parts that add up to it."""
 
 import math
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -23,7 +24,10 @@ COLOURS = {
     "rest": "#CC79A7",
     "nonlinearity": "#BBBBBB",
 }
-_HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "nonlinearity": ""}
+_EDGE = {"edgecolor": "black", "linewidth": 0.4}
+_FILLINGS = {part: {"facecolor": colour} | _EDGE for part, colour in COLOURS.items()}
+_FILLINGS["label_selection"]["hatch"] = "////"
+_FILLINGS["rest"]["hatch"] = "...."
 WORDS = {
     "mixing": "mixing: attention between the groups",
     "label_selection": "label selection: attention to people of one label",
@@ -45,21 +49,18 @@ def draw(settings: Settings, files: Files) -> Figure:
     """
     accounts = read(files, settings)
     means = _in_deviations(accounts)
-    datasets = [
-        each for each in settings.datasets if each.name in set(accounts["dataset"])
-    ]
-    methods = [
-        each for each in settings.methods if each.name in set(accounts["method"])
-    ]
+    on_datasets = set(accounts["dataset"])
+    of_methods = set(accounts["method"])
+    datasets = [each for each in settings.datasets if each.name in on_datasets]
+    methods = [each for each in settings.methods if each.name in of_methods]
 
     figure, panels = _panels(len(datasets), len(methods))
     for place, dataset in enumerate(datasets):
         for over in _OVER:
             ax = panels[place][over]
             _draw(ax, methods, _of_one_group(means, over, dataset.name))
-        panels[place]["all"].set_title(
-            style.plain(dataset.title), fontsize=8, fontweight="bold"
-        )
+        title = style.plain(dataset.title)
+        panels[place]["all"].set_title(title, fontsize=8, fontweight="bold")
     for ax in figure.axes:
         if not ax.has_data():
             ax.set_axis_off()
@@ -79,9 +80,8 @@ def _panels(datasets: int, methods: int) -> tuple[Figure, list[dict[str, Axes]]]
     lines = max(1, math.ceil(datasets / _SIDE_BY_SIDE))
     columns = max(1, math.ceil(datasets / lines))
     height = max(1.3, 0.45 + 0.17 * methods)
-    figure, axes = style.grid(
-        len(_OVER) * lines, columns, height, sharex=True, sharey=True
-    )
+    shared = {"sharex": True, "sharey": True}
+    figure, axes = style.grid(len(_OVER) * lines, columns, height, **shared)
     panels = []
     for place in range(datasets):
         line, column = divmod(place, columns)
@@ -96,24 +96,16 @@ def _panels(datasets: int, methods: int) -> tuple[Figure, list[dict[str, Axes]]]
 
 
 def _legend(figure: Figure) -> None:
-    patches = [
-        Patch(
-            facecolor=COLOURS[part],
-            hatch=_HATCHES[part],
-            label=words,
-            edgecolor="black",
-            linewidth=0.4,
-        )
-        for part, words in WORDS.items()
-    ]
-    gap = style.sign("gap: their sum", marker="D", **_GAP)
-    figure.legend(
-        handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False
-    )
+    handles: list[Artist] = []
+    for part, words in WORDS.items():
+        handles.append(Patch(label=words, **_FILLINGS[part]))
+    handles.append(style.sign("gap: their sum", marker="D", **_GAP))
+    place = "outside lower center"
+    figure.legend(handles=handles, loc=place, ncols=2, frameon=False)
 
 
 def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
-    """The parts of the gap of the mean logits over each model's standard deviation: means over the splits."""
+    """Average the parts of the gap over the splits, in deviations of the logits."""
     logits = accounts[accounts["layer"] == "logit"]
     parts = logits[["gap", *PARTS]].div(logits["spread"], axis=0)
     keys = ["over", "dataset", "method", "group"]
@@ -121,7 +113,7 @@ def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_one_group(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
-    """The parts by method, of the group whose gap in GAT is the largest.
+    """Choose the group whose gap in GAT is the largest; its parts by method.
 
     None where nobody of a group is among the rows.
     """
@@ -166,10 +158,7 @@ def _stack(ax: Axes, parts: pd.DataFrame, side: int) -> np.ndarray:
             side * lengths[drawn],
             left=ends[drawn],
             height=0.75,
-            color=COLOURS[part],
-            hatch=_HATCHES[part],
-            edgecolor="black",
-            linewidth=0.4,
+            **_FILLINGS[part],
         )
         ends += side * lengths
     return ends

@@ -36,15 +36,13 @@ def draw(settings: Settings, files: Files) -> Figure:
     rows = [*product(settings.dataset_titles.items(), metrics)]
 
     height = 0.95 if len(looks) > 4 else 1.4
-    figure, axes = style.grid(
-        max(1, len(rows)), max(1, len(looks)), height, sharex=True, sharey="row"
-    )
+    size = max(1, len(rows)), max(1, len(looks))
+    figure, axes = style.grid(*size, height, sharex=True, sharey="row")
     figure.set_figwidth(max(style.WIDTH, 0.75 * len(looks)))
     for panels, ((dataset, title), metric) in zip(axes, rows, strict=False):
-        drawn = {
-            method: _means(curves.get((dataset, method), []), metric)
-            for method in looks
-        }
+        drawn = {}
+        for method in looks:
+            drawn[method] = _means(curves.get((dataset, method), []), metric)
         reference = drawn.get(REFERENCE, pd.DataFrame())
         for ax, (method, look) in zip(panels, looks.items(), strict=True):
             _panel(ax, drawn[method], reference, look)
@@ -55,6 +53,33 @@ def draw(settings: Settings, files: Files) -> Figure:
         ax.set_xlabel("epoch")
     _legend(figure, looks)
     return figure
+
+
+def _panel(
+    ax: Axes, mine: pd.DataFrame, reference: pd.DataFrame, look: style.Look
+) -> None:
+    """Draw a method's curve over the reference's; each may be empty."""
+    if len(reference) and reference is not mine:
+        ax.plot(reference["epoch"], reference["mean"], color=_GREY, linewidth=0.8)
+    if len(mine):
+        ends = mine["min"], mine["max"]
+        shade = {"color": look.colour, "alpha": 0.25, "linewidth": 0}
+        ax.fill_between(mine["epoch"], *ends, **shade)
+        ax.plot(mine["epoch"], mine["mean"], color=look.colour)
+    ax.locator_params(nbins=3)
+
+
+def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:
+    """Name the methods above their panels, and the data set above them all."""
+    for ax, look in zip(row, looks, strict=True):
+        lines = look.title.replace(" (", "\n(")
+        if "\n" not in lines:
+            lines = f"\n{lines}"
+        ax.set_title(lines, fontsize=7)
+    title = style.plain(dataset)
+    text = row[0].annotate(title, (0, 1), (0, 15), "axes fraction", "offset points")
+    # It may be wider than the first panel.
+    text.set(fontsize=9, fontweight="bold", in_layout=False)
 
 
 def _legend(figure: Figure, looks: Mapping[str, style.Look]) -> None:
@@ -68,17 +93,6 @@ def _legend(figure: Figure, looks: Mapping[str, style.Look]) -> None:
         "is done after that, such as thresholds"
     )
     style.legend(figure, signs=signs, title=title)
-
-
-def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:
-    """Name the methods above their panels, and the data set above them all, wider than the first panel."""
-    for ax, look in zip(row, looks, strict=True):
-        lines = look.title.replace(" (", "\n(")
-        ax.set_title(lines if "\n" in lines else f"\n{lines}", fontsize=7)
-    text = row[0].annotate(
-        style.plain(dataset), (0, 1), (0, 15), "axes fraction", "offset points"
-    )
-    text.set(fontsize=9, fontweight="bold", in_layout=False)
 
 
 def _histories(settings: Settings, files: Files) -> Curves:
@@ -119,25 +133,6 @@ def _recorded(task: str, curves: Curves) -> list[str]:
         if known:
             return known
     return []
-
-
-def _panel(
-    ax: Axes, mine: pd.DataFrame, reference: pd.DataFrame, look: style.Look
-) -> None:
-    """Draw a method's curve over that of the reference, where this is another one; each may be empty."""
-    if len(reference) and reference is not mine:
-        ax.plot(reference["epoch"], reference["mean"], color=_GREY, linewidth=0.8)
-    if len(mine):
-        ax.fill_between(
-            mine["epoch"],
-            mine["min"],
-            mine["max"],
-            color=look.colour,
-            alpha=0.25,
-            linewidth=0,
-        )
-        ax.plot(mine["epoch"], mine["mean"], color=look.colour)
-    ax.locator_params(nbins=3)
 
 
 def _means(histories: list[pd.DataFrame], metric: str) -> pd.DataFrame:

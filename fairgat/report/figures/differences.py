@@ -24,22 +24,18 @@ def draw(settings: Settings, files: Files) -> Figure:
     The paper's differences are hollow.
     """
     frame = rows.table(settings, files, paper.means(settings.task))
-    others = frame[(frame["method"] != REFERENCE) & (frame["reason"] == "")]
     metrics = _metrics(settings.task)
-    shown = others[others["metric"].isin(metrics)]
-    titles = shown.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
-    methods = shown["method"].unique()
+    is_other = frame["method"] != REFERENCE
+    is_run = frame["reason"] == ""
+    shown = frame[is_other & is_run & frame["metric"].isin(metrics)]
     looks = style.looks_of(settings)
-    looks = {name: looks[name] for name in methods}
+    looks = {name: looks[name] for name in shown["method"].unique()}
 
     height = 0.55 + 0.19 * len(looks)
-    figure, axes = style.panels(
-        titles, metrics, columns=len(metrics), height=height, sharey=True
-    )
-    for (dataset, metric), ax in axes.items():
-        here = (shown["dataset"] == dataset) & (shown["metric"] == metric)
+    figure, panels = style.panels_of(shown, metrics, len(metrics), height, sharey=True)
+    for ax, metric, lines in panels:
         style.zero(ax, upright=True)
-        for place, line in enumerate(shown[here].itertuples()):
+        for place, line in enumerate(lines.itertuples()):
             _draw(ax, line, place, looks[line.method])
         ax.set_xlabel(_label(metric))
         style.rows(ax, [look.title for look in looks.values()])

@@ -1,6 +1,7 @@
 """Seconds per training epoch."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat.report import style
@@ -11,39 +12,27 @@ TASK = "node_classification"
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Every timed epoch as a tick, the median as the method's marker."""
+    """Draw every timed epoch as a tick, and the median as the method's marker."""
     measured = by_dataset(files["runtime"])
-    looks, datasets = style.looks_of(settings), settings.datasets
-    figure, axes = style.grid(
-        max(1, len(datasets)), 1, max(1.0, 0.5 + 0.22 * len(looks))
-    )
-    for (ax,), dataset in zip(axes, datasets, strict=True):
+    looks = style.looks_of(settings)
+    height = max(1.0, 0.5 + 0.22 * len(looks))
+    figure, axes = style.grid(max(1, len(settings.datasets)), 1, height)
+    for (ax,), dataset in zip(axes, settings.datasets, strict=True):
         times = measured.get(dataset.name, {}).get("epoch_seconds", {})
         for place, (method, look) in enumerate(looks.items()):
             if times.get(method):
-                ax.plot(
-                    times[method],
-                    [place] * len(times[method]),
-                    "|",
-                    color=look.colour,
-                    alpha=0.5,
-                    markersize=9,
-                )
-                ax.plot(
-                    np.median(times[method]),
-                    place,
-                    look.marker,
-                    color=look.colour,
-                    markersize=6,
-                )
+                _draw(ax, times[method], place, look)
         style.rows(ax, [look.title for look in looks.values()])
-        ax.set_xlim(
-            left=0,
-            right=1.03
-            * max((max(values) for values in times.values() if values), default=1),
-        )
+        longest = max(map(max, filter(None, times.values())), default=1)
+        ax.set_xlim(left=0, right=1.03 * longest)
         ax.set_title(style.plain(dataset.title), loc="left", fontweight="bold")
     axes[-1][0].set_xlabel(
         "seconds per training epoch (a tick for each, the marker is the median)"
     )
     return figure
+
+
+def _draw(ax: Axes, times: list[float], place: int, look: style.Look) -> None:
+    row = [place] * len(times)
+    ax.plot(times, row, "|", color=look.colour, alpha=0.5, markersize=9)
+    ax.plot(np.median(times), place, look.marker, color=look.colour, markersize=6)

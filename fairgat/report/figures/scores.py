@@ -20,17 +20,14 @@ def draw(settings: Settings, files: Files) -> Figure:
     The paper's are hollow.
     """
     frame = rows.table(settings, files)
-    methods = frame["method"].unique()
     looks = style.looks_of(settings)
-    looks = {name: looks[name] for name in methods}
-    titles = frame.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
+    looks = {name: looks[name] for name in frame["method"].unique()}
     metrics = frame["metric"].unique()
 
     height = max(1.3, 0.5 + 0.22 * len(looks))
-    figure, axes = style.panels(titles, metrics, columns=4, height=height, sharey=True)
-    for (dataset, metric), ax in axes.items():
-        here = (frame["dataset"] == dataset) & (frame["metric"] == metric)
-        for place, line in enumerate(frame[here].itertuples()):
+    figure, panels = style.panels_of(frame, metrics, 4, height, sharey=True)
+    for ax, metric, lines in panels:
+        for place, line in enumerate(lines.itertuples()):
             _draw(ax, line, place, looks[line.method])
         ax.set_xlabel(style.label(metric))
         style.rows(ax, [look.title for look in looks.values()])
@@ -44,30 +41,16 @@ def draw(settings: Settings, files: Files) -> Figure:
 def _draw(ax: Axes, line: Any, place: int, look: style.Look) -> None:
     """Draw a method's mean, and the paper's below it."""
     factor = measures.find(line.metric).unit.factor
-    if pd.notna(line.mean):
-        _point(
-            ax,
-            factor * line.mean,
-            factor * line.std,
-            place - 0.12,
-            fmt=look.marker,
-            color=look.colour,
-            markersize=5,
-        )
-    if pd.notna(line.paper_mean):
-        _point(
-            ax,
-            factor * line.paper_mean,
-            factor * line.paper_std,
-            place + 0.2,
-            fmt="o",
-            color=style.GREY,
-            markerfacecolor="none",
-            markersize=4,
-            elinewidth=0.8,
-        )
+    filled = {"fmt": look.marker, "color": look.colour, "markersize": 5}
+    hollow = {"fmt": "o", "color": style.GREY, "markerfacecolor": "none"}
+    hollow |= {"markersize": 4, "elinewidth": 0.8}
+    ours = factor * line.mean, factor * line.std
+    papers = factor * line.paper_mean, factor * line.paper_std
+    _point(ax, *ours, place - 0.12, **filled)
+    _point(ax, *papers, place + 0.2, **hollow)
 
 
 def _point(ax: Axes, mean: float, std: float, y: float, **looks: Any) -> None:
-    deviation = None if pd.isna(std) else std
-    ax.errorbar(mean, y, xerr=deviation, capsize=2, **looks)
+    if pd.notna(mean):
+        deviation = None if pd.isna(std) else std
+        ax.errorbar(mean, y, xerr=deviation, capsize=2, **looks)

@@ -1,4 +1,6 @@
-"""One module a table, found by its name or by the `kind` of its entry in config.yaml; `scores` makes most of them.
+"""One module a table, found by its name or by the `kind` of its entry in config.yaml.
+
+`scores` makes most of them.
 
 Each declares READS (the kinds of files that it reads, see `fairgat.plan.Plan.files`)
 and TASK (None for both, or where its entry says it), as literals before any other

@@ -1,77 +1,120 @@
-"""Panels of what was measured on trained models: a block for each data set, lines for each method."""
+"""Panels of what was measured on trained models: lines for each method and data set."""
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.inputs import Settings
-from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Text, titled
+from fairgat.report.model import (
+    DASH,
+    Block,
+    Cell,
+    Math,
+    Notes,
+    Panel,
+    Row,
+    Text,
+    titled,
+)
+
+Line = list[Cell | Text]
 
 
-def panel(
-    settings: Settings,
-    notes: Notes,
-    asked: Container[tuple[str, str]],
-    measured: pd.DataFrame,
-    header: Sequence[Text],
-    lines: Callable[[pd.DataFrame], Iterable[list[Cell | Text]]],
-    title: str,
-    text: str = "",
-    left: int = 2,
-) -> Panel:
-    """Make a panel in which a method without measures keeps a line of dashes, with a note that says why.
+@dataclass(frozen=True)
+class Measured:
+    """What the panels of a table share."""
 
-    Args:
-        asked: the data sets and methods that the run was asked for; others have no
-            line.
-        measured: a row for each measure, with `dataset` and `method`.
-        header: of the columns after those of the data set and the method.
-        lines: makes one method's lines of its rows of `measured`.
-        left: how many columns, from the first, are aligned left.
-    """
-    blocks = []
-    for dataset in settings.datasets:
+    settings: Settings
+    asked: Container[tuple[str, str]]
+    """The data sets and methods that the run was asked for; others have no line."""
+    notes: Notes = field(default_factory=Notes)
+
+    def panel(
+        self,
+        measured: pd.DataFrame,
+        header: Sequence[Text],
+        lines: Callable[[pd.DataFrame], Iterable[Line]],
+        title: str,
+        text: str = "",
+        left: int = 2,
+    ) -> Panel:
+        """Make a panel in which a method without measures has dashes, and a note.
+
+        Args:
+            measured: a row for each measure, with `dataset` and `method`.
+            header: of the columns after those of the data set and the method.
+            lines: makes one method's lines of its rows of `measured`.
+            left: how many columns, from the first, are aligned left.
+        """
+        blocks = []
+        for dataset in self.settings.datasets:
+            mine = measured[measured["dataset"] == dataset.name]
+            rows = []
+            if not dataset.reason:
+                rows = self._rows(dataset, mine, lines, len(header))
+            blocks.append(Block(dataset.title, rows, dataset.reason or ""))
+        columns = ["Data set", "Method", *header]
+        align = "l" * left + "r" * (len(columns) - left)
+        texts = (text,) if text else ()
+        return Panel("multirow", columns, blocks, title, texts, align=align)
+
+    def _rows(
+        self,
+        dataset: ShownDataset,
+        measured: pd.DataFrame,
+        lines: Callable[[pd.DataFrame], Iterable[Line]],
+        width: int,
+    ) -> list[Row]:
         rows = []
-        for number, method in enumerate([] if dataset.reason else settings.methods):
-            if (dataset.name, method.name) not in asked:
+        for number, method in enumerate(self.settings.methods):
+            if (dataset.name, method.name) not in self.asked:
                 continue
-            mine, mark = (
-                measured[
-                    (measured["dataset"] == dataset.name)
-                    & (measured["method"] == method.name)
-                ],
-                "",
-            )
+            mine = measured[measured["method"] == method.name]
             if mine.empty:
-                why = "no cell was selected, or the theory does not cover its network"
-                mark = notes.mark(
-                    f"{method.title} on {dataset.title}: not measured ({why})."
-                )
-            made = [[DASH] * len(header)] if mine.empty else lines(mine)
-            rows += titled(Cell(method.title, mark=mark), made, number)
-        blocks.append(Block(dataset.title, rows, dataset.reason or ""))
-    columns = ["Data set", "Method", *header]
-    align = "l" * left + "r" * (len(columns) - left)
-    return Panel(
-        "multirow", columns, blocks, title, (text,) if text else (), align=align
-    )
+                name = Cell(method.title, mark=self._not_measured(dataset, method))
+                rows += titled(name, [[DASH] * width], number)
+            else:
+                rows += titled(Cell(method.title), lines(mine), number)
+        return rows
+
+    def _not_measured(self, dataset: ShownDataset, method: ShownMethod) -> str:
+        why = "no cell was selected, or the theory does not cover its network"
+        place = f"{method.title} on {dataset.title}"
+        return self.notes.mark(f"{place}: not measured ({why}).")
 
 
 def number(value: float, decimals: int | None = None, sign: bool = False) -> Text:
-    """A number without an exponent, with three significant digits unless `decimals` says otherwise; a dash for none."""
+    """Write a number without an exponent, with three significant digits.
+
+    `decimals` says otherwise. A dash for none.
+    """
     if not np.isfinite(value):
         return DASH
     if decimals is None:
-        decimals = 3 if abs(value) < 0.9995 else max(0, 2 - int(np.log10(abs(value))))
-    text = f"{value:{'+' if sign else ''}z.{decimals}f}"
-    return Math(text, f"${text}$") if sign else text
+        decimals = _decimals(abs(value))
+    if not sign:
+        return f"{value:z.{decimals}f}"
+    text = f"{value:+z.{decimals}f}"
+    return Math(text, f"${text}$")
+
+
+def _decimals(size: float) -> int:
+    """How many decimals three significant digits take."""
+    if size < 0.9995:
+        return 3
+    return max(0, 2 - int(np.log10(size)))
 
 
 def spread(
     values: pd.Series, ddof: int, decimals: int | None = None, sign: bool = False
 ) -> Cell:
-    """A mean and its standard deviation over the splits, with as many decimals as each other."""
-    mean, std = number(values.mean(), decimals, sign), values.std(ddof=ddof)
-    places = len(str(mean).partition(".")[2])
-    return Cell(mean, std=f"{std:.{places}f}" if np.isfinite(std) else "")
+    """Write a mean and the standard deviation over the splits, with its decimals."""
+    mean = number(values.mean(), decimals, sign)
+    std = values.std(ddof=ddof)
+    if not np.isfinite(std):
+        return Cell(mean)
+    _, _, after_point = str(mean).partition(".")
+    return Cell(mean, std=f"{std:.{len(after_point)}f}")

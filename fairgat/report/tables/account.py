@@ -1,14 +1,15 @@
-"""Account: the gap between the groups on trained models, and the parts that add up to it."""
+"""Account: the gap between the groups on trained models, and what it is made of."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
 from fairgat import frames
 from fairgat.report import inputs, labels, percent
 from fairgat.report.inputs import Files, Settings
-from fairgat.report.model import DASH, Cell, Math, Notes, Panel, Table, Text
-from fairgat.report.tables._measured import number, panel, spread
+from fairgat.report.model import Math, Table, Text
+from fairgat.report.tables._measured import Line, Measured, number, spread
 
 READS = ("account", "selection", "winners")
 TASK = "node_classification"
@@ -38,81 +39,77 @@ _OTHERS: dict[str, Text] = {
     "factor": Math("1 − a_0 − a_1", r"$1 - a_0 - a_1$"),
     "reach": Math("R_0 + R_1", r"$R_0 + R_1$"),
 }
+_PARTS_HEADER: list[Text] = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
 
 
 def read(files: Files, settings: Settings) -> pd.DataFrame:
-    """The rows of results/account/{dataset}/{method}.csv of the cells that were selected.
+    """Read results/account/{dataset}/{method}.csv, of the cells that were selected.
 
     Raises:
         DataError: a file is missing, cut off or damaged.
     """
-    frame = frames.read(
-        *files["account"], columns=("dataset", "method", "cell", "layer")
-    )
-    chosen = {
-        pair: entry["winner"]
-        for pair, entry in inputs.selections(files, settings).items()
-    }
-    kept = [
-        chosen.get((row.dataset, row.method)) == row.cell for row in frame.itertuples()
-    ]
-    return frame[kept]
+    columns = ("dataset", "method", "cell", "layer")
+    frame = frames.read(*files["account"], columns=columns)
+    chosen = set()
+    for pair, entry in inputs.selections(files, settings).items():
+        chosen.add((*pair, entry["winner"]))
+    of_cells = frame[["dataset", "method", "cell"]].itertuples(index=False, name=None)
+    return frame[[cell in chosen for cell in of_cells]]
 
 
 def build(settings: Settings, files: Files) -> Table:
-    """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
-    accounts, asked, notes = (
-        read(files, settings),
-        inputs.selections(files, settings),
-        Notes(),
-    )
+    """Show the gaps of decisions and of logits, and the distances layer by layer.
+
+    Means over the splits.
+    """
+    accounts = read(files, settings)
     logits = accounts[accounts["layer"] == "logit"]
-
-    def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
-        known = mine.set_index("metric")[["mean", "std"]]
-        yield [
-            percent.score(*known.loc[name]) if name in known.index else Cell(DASH)
-            for name in DECISIONS
-        ]
-
-    def parts(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
-        several = mine["group"].nunique() > 1
-        for (layer, over, group), lines in mine.groupby(
-            ["layer", "over", "group"], sort=False
-        ):
-            of = [
-                LAYERS.get(layer),
-                over if layer == "logit" else None,
-                f"group {group}" if several else None,
-            ]
-            yield [
-                ", ".join(filter(None, of)),
-                *(
-                    spread(lines[column], settings.ddof, 3, sign=True)
-                    for column in ("gap", *PARTS)
-                ),
-                *(number(lines[column].mean(), 3) for column in _OTHERS),
-            ]
-
-    def accounted(
-        layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str
-    ) -> Panel:
-        lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
-        header = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
-        return panel(settings, notes, asked, lines, header, parts, title, text, left=3)
-
-    def decided(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
-        several = mine["group"].nunique() > 1
-        for (over, group), lines in mine.groupby(["over", "group"], sort=False):
-            of = f"{over}, group {group}" if several else over
-            yield [
-                of,
-                *(
-                    spread(100 * lines[column], settings.ddof, 2, sign=True)
-                    for column in DECIDED
-                ),
-            ]
-
+    is_of_all = accounts["over"] == "all"
+    layers = accounts[accounts["layer"].isin(LAYERS) & is_of_all]
+    winners = inputs.winners(files, settings)
+    made = Measured(settings, inputs.selections(files, settings))
+    parts = partial(_parts, ddof=settings.ddof)
+    panels = [
+        made.panel(
+            winners,
+            [labels.metric(name) for name in DECISIONS],
+            _decisions,
+            "The decisions",
+            "On test. The labels' part of ΔSP is there because label 1 is more frequent "
+            "in one group; without errors it would be all of it. The errors' part is the "
+            "rest (Kitagawa 1955).",
+        ),
+        made.panel(
+            logits,
+            _PARTS_HEADER,
+            parts,
+            "The logits",
+            "In units of the logits.",
+            left=3,
+        ),
+        made.panel(
+            logits,
+            ["Of", *DECIDED.values()],
+            partial(_decided, ddof=settings.ddof),
+            "From the logits to the decisions",
+            "The difference between the groups' shares of positive logits, over all "
+            "nodes, in points, and its parts. That of the base rates is there because "
+            "label 1 is more frequent in one group. The others are among people of one "
+            "label: what moving one group's logits to the mean of the other's changes "
+            "(the average of both moves), and the remainder, such as how far from the "
+            "threshold people lie.",
+            left=3,
+        ),
+        made.panel(
+            layers,
+            _PARTS_HEADER,
+            parts,
+            "Layer by layer",
+            "The distance between the groups' mean representations, all parts measured "
+            "along its direction.",
+            left=3,
+        ),
+    ]
     return Table(
         name="account",
         caption="Where the gap between the groups comes from.",
@@ -130,44 +127,42 @@ def build(settings: Settings, files: Files) -> Table:
             "unit in which the gaps of two methods compare. "
             f"{labels.represented(settings)}"
         ),
-        panels=[
-            panel(
-                settings,
-                notes,
-                asked,
-                inputs.winners(files, settings),
-                [*map(labels.metric, DECISIONS)],
-                decisions,
-                "The decisions",
-                "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
-                "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
-            ),
-            accounted(
-                {"logit"},
-                ["all", "label 1", "label 0"],
-                "The logits",
-                "In units of the logits.",
-            ),
-            panel(
-                settings,
-                notes,
-                asked,
-                logits,
-                ["Of", *DECIDED.values()],
-                decided,
-                "From the logits to the decisions",
-                "The difference between the groups' shares of positive logits, over all nodes, in points, and its "
-                "parts. That of the base rates is there because label 1 is more frequent in one group. The others are "
-                "among people of one label: what moving one group's logits to the mean of the other's changes (the "
-                "average of both moves), and the remainder, such as how far from the threshold people lie.",
-                left=3,
-            ),
-            accounted(
-                LAYERS,
-                ["all"],
-                "Layer by layer",
-                "The distance between the groups' mean representations, all parts measured along its direction.",
-            ),
-        ],
-        notes=notes.all(),
+        panels=panels,
+        notes=made.notes.all(),
     )
+
+
+def _decisions(winner: pd.DataFrame) -> Iterator[Line]:
+    """Show the scores of a method's decisions."""
+    scores = {line.metric: (line.mean, line.std) for line in winner.itertuples()}
+    missing = (None, None)
+    yield [percent.score(*scores.get(name, missing)) for name in DECISIONS]
+
+
+def _parts(accounts: pd.DataFrame, ddof: int) -> Iterator[Line]:
+    """Show the parts of the gap in each layer, or among everyone and of each label."""
+    for name, mine in _by_name(accounts):
+        line: Line = [name]
+        for column in ("gap", *PARTS):
+            line.append(spread(mine[column], ddof, 3, sign=True))
+        for column in _OTHERS:
+            line.append(number(mine[column].mean(), 3))
+        yield line
+
+
+def _decided(accounts: pd.DataFrame, ddof: int) -> Iterator[Line]:
+    """Show the parts of the gap of positive logits."""
+    for name, mine in _by_name(accounts):
+        parts = [spread(100 * mine[part], ddof, 2, sign=True) for part in DECIDED]
+        yield [name, *parts]
+
+
+def _by_name(accounts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Part the rows of a method by what they are of: its name, and its rows."""
+    several = accounts["group"].nunique() > 1
+    of_one = accounts.groupby(["layer", "over", "group"], sort=False)
+    for (layer, over, group), mine in of_one:
+        name = LAYERS.get(layer, over)
+        if several:
+            name += f", group {group}"
+        yield name, mine

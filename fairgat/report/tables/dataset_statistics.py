@@ -1,6 +1,6 @@
-"""Statistics of the data sets: their counts, the attention that follows from them, and how groups mix."""
+"""Statistics of the data sets: counts, the attention that follows, and mixing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fairgat.config import TASKS
@@ -26,8 +26,7 @@ CITATION: dict[str, Text] = {
     "intra_edges": SOCIAL["intra_edges"],
     "train_edges": Math("edges", r"$|\mathcal{E}|$"),
 }
-
-MIXING = {
+MIXING: dict[str, Text] = {
     "label_homophily": "equal labels",
     "group_homophily": "equal groups",
     "without_other_group": "no other group",
@@ -53,6 +52,11 @@ _GROUPS = (
     "of its nodes that have an inter-edge, and of its edges that stay in it."
 )
 
+Counts = Mapping[str, Any]
+"""What is counted in a graph (`fairgat.data.statistics.counts`)."""
+Columns = dict[Text, Callable[[Counts], float | None]]
+"""Headings, and what gives a column's value of a graph."""
+
 
 def build(settings: Settings, files: Files) -> Table:
     """Make the paper's two tables, ours above the paper's; then what follows of them.
@@ -60,35 +64,35 @@ def build(settings: Settings, files: Files) -> Table:
     Where the run is not about the paper, these are its own data and no others.
     """
     stats = by_dataset(files["stats"])
-    notes = Notes()
-    with_paper = settings.compares_with_paper
-    social = [each for each in settings.datasets if _divides(each) == "nodes"]
-    citation = [each for each in settings.datasets if _divides(each) == "edges"]
-    people, papers = _counted(social, stats), _counted(citation, stats)
+    social = [each for each in settings.datasets if not _predicts_links(each)]
+    citation = [each for each in settings.datasets if _predicts_links(each)]
+    people = _counted(social, stats)
+    papers = _counted(citation, stats)
 
-    titles = ("Social networks", "Citation networks")
-    caption = (
-        "Dataset statistics for social networks and for citation networks, ours and the "
-        "paper's."
-    )
-    if not with_paper:
-        titles = ("People", "Linked nodes")
-        caption = "Dataset statistics."
-    mixing = {(quantity,): label for quantity, label in MIXING.items()}
+    of_people, of_papers = "People", "Linked nodes"
+    caption = "Dataset statistics."
+    marks = ""
+    if settings.compares_with_paper:
+        of_people, of_papers = "Social networks", "Citation networks"
+        caption = (
+            "Dataset statistics for social networks and for citation networks, ours and "
+            "the paper's."
+        )
+        marks = _MARKS
+    notes = Notes()
+    ours = "ours" if settings.compares_with_paper else ""
+    attention = _reaches(people) | _limits(people)
+    mixing: Columns = {title: _quantity(name) for name, title in MIXING.items()}
     panels = {
-        "": _counts(titles[0], SOCIAL, social, stats, notes, with_paper),
-        _TRAINING_GRAPH: _counts(
-            titles[1], CITATION, citation, stats, notes, with_paper
-        ),
-        _FAIR_ATTENTION: _shares(
-            "Fair attention", people, _groups_of(people) | _limits_of(people)
-        ),
-        _INTER_EDGES: _shares("Nodes with inter-edges", papers, _groups_of(papers)),
+        "": _counts(of_people, SOCIAL, social, stats, ours, notes),
+        _TRAINING_GRAPH: _counts(of_papers, CITATION, citation, stats, ours, notes),
+        _FAIR_ATTENTION: _shares("Fair attention", people, attention),
+        _INTER_EDGES: _shares("Nodes with inter-edges", papers, _reaches(papers)),
         _MIXING: _shares("Mixing", people | papers, mixing),
         _GROUPS: _groups(people),
     }
     shown = {said: panel for said, panel in panels.items() if panel.blocks}
-    said = [_MARKS if with_paper else "", "Edges are directed.", *shown]
+    said = [marks, "Edges are directed.", *shown]
     return Table(
         name="dataset_statistics",
         caption=caption,
@@ -98,138 +102,128 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _divides(dataset: ShownDataset) -> str:
-    return TASKS[dataset.task].divides
+def _predicts_links(dataset: ShownDataset) -> bool:
+    return TASKS[dataset.task].divides == "edges"
 
 
-def _counted(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts of those data sets whose graph was made, by title."""
-    return {
-        each.title: stats[each.name]["counts"]
-        for each in datasets
-        if each.name in stats
-    }
+def _counted(
+    datasets: Sequence[ShownDataset], stats: Mapping[str, Any]
+) -> dict[str, Counts]:
+    """Give the counts of those data sets whose graph was made, by title."""
+    made = [each for each in datasets if each.name in stats]
+    return {each.title: stats[each.name]["counts"] for each in made}
+
+
+# ----------------------------------------------------- the counts of the paper's tables
 
 
 def _counts(
     title: str,
     quantities: Mapping[str, Text],
-    datasets: list[ShownDataset],
+    datasets: Sequence[ShownDataset],
     stats: Mapping[str, Any],
+    ours: str,
     notes: Notes,
-    with_paper: bool,
 ) -> Panel:
-    """The counts of graphs of one kind, and below them the paper's."""
+    """Show the counts of graphs of one kind, and below them the paper's.
+
+    Args:
+        ours: the name of our rows.
+    """
     blocks = []
     for dataset in datasets:
         entry = stats.get(dataset.name)
         if entry is None:
-            blocks.append(
-                Block(dataset.title, reason=dataset.reason or "its graph was not made")
-            )
+            reason = dataset.reason or "its graph was not made"
+            blocks.append(Block(dataset.title, reason=reason))
             continue
-        ours, paper = entry["counts"], entry["paper"] or {}
-        mark = (
-            notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}")
-            if entry["notes"]
-            else ""
-        )
-        drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
-        # Of more than two groups they would leave out people: the last panel has all.
-        apart = ("s0", "s1") if len(ours["r_chi"]) > 2 else ()
-        counts = (
-            _ours(
-                None if each in apart else ours.get(each),
-                paper.get(each),
-                each in drawn,
-            )
-            for each in quantities
-        )
-        rows = [row(Cell("ours" if with_paper else "", mark=mark), *counts)]
-        if paper:
-            rows.append(
-                row("paper", *(paper.get(quantity, "–") for quantity in quantities))
-            )
+        mark = ""
+        if entry["notes"]:
+            mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}")
+        papers = entry["paper"] or {}
+        counts = [_count(name, dataset, entry["counts"], papers) for name in quantities]
+        rows = [row(Cell(ours, mark=mark), *counts)]
+        if papers:
+            rows.append(row("paper", *[papers.get(name, "–") for name in quantities]))
         blocks.append(Block(dataset.title, rows))
-    return Panel(
-        "multirow",
-        [title, "", *quantities.values()],
-        blocks,
-        align="ll" + "r" * len(quantities),
-    )
+    header = [title, "", *quantities.values()]
+    return Panel("multirow", header, blocks, align="ll" + "r" * len(quantities))
 
 
-def _ours(ours: int | None, paper: int | None, drawn: bool) -> Text:
-    """Our count, marked by how it compares with the paper's; `drawn` where the random split decides it."""
-    if ours is None or paper is None:
-        return DASH if ours is None else str(ours)
-    if ours == paper:
+def _count(
+    quantity: str, dataset: ShownDataset, counts: Counts, papers: Mapping[str, int]
+) -> Text:
+    """Show a count, marked by how it compares with the paper's."""
+    ours = counts.get(quantity)
+    if len(counts["r_chi"]) > 2 and quantity in ("s0", "s1"):
+        ours = None  # as these leave out people: the last panel has all groups
+    if ours is None:
+        return DASH
+    if quantity not in papers:
+        return str(ours)
+    if ours == papers[quantity]:
         return f"{ours} ✓"
-    return f"{ours} ≈" if drawn else f"{ours} ✗"
+    by_split = quantity in _DRAWN and _predicts_links(dataset)
+    return f"{ours} ≈" if by_split else f"{ours} ✗"
 
 
-Columns = Mapping[tuple[str, ...], Text]
-"""Headings by the keys under which the counts of a graph have a value."""
+# ------------------------------------------------------------------------------- shares
 
 
-def _groups_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
-    groups = sorted(
-        {group for counts in counted.values() for group in counts["r_chi"]}, key=int
-    )
-    return {
-        ("r_chi", group): Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$")
-        for group in groups
-    }
+def _reaches(counted: Mapping[str, Counts]) -> Columns:
+    """The share of the nodes that have an inter-edge, of each group."""
+    groups = {group for counts in counted.values() for group in counts["r_chi"]}
+    columns: Columns = {}
+    for group in sorted(groups, key=int):
+        heading = Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$")
+        columns[heading] = _quantity("r_chi", group)
+    return columns
 
 
-def _limits_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
-    limits = sorted(
-        {limit for counts in counted.values() for limit in counts["alpha_chi"]},
-        key=float,
-    )
-    return {
-        ("alpha_chi", limit): Math(
-            f"α_χ at α_χ^max {float(limit):g}",
-            rf"$\alpha^{{\chi}}$ at $\alpha_{{\max}}^{{\chi}}$ {float(limit):g}",
-        )
-        for limit in limits
-    }
+def _limits(counted: Mapping[str, Counts]) -> Columns:
+    """The attention on inter-edges that follows from each of its upper limits."""
+    limits = {limit for counts in counted.values() for limit in counts["alpha_chi"]}
+    columns: Columns = {}
+    for limit in sorted(limits, key=float):
+        value = f"{float(limit):g}"
+        tex = rf"$\alpha^{{\chi}}$ at $\alpha_{{\max}}^{{\chi}}$ {value}"
+        heading = Math(f"α_χ at α_χ^max {value}", tex)
+        columns[heading] = _quantity("alpha_chi", limit)
+    return columns
 
 
-def _shares(
-    title: str, counted: Mapping[str, Mapping[str, Any]], columns: Columns
-) -> Panel:
-    """A row of shares for each data set."""
+def _quantity(name: str, of: str | None = None) -> Callable[[Counts], float | None]:
+    """Give what takes a quantity from the counts of a graph, or an entry of one."""
 
-    def value(counts: Mapping[str, Any], keys: tuple[str, ...]) -> Text:
-        for key in keys[:-1]:
-            counts = counts[key]
-        return _share(counts.get(keys[-1]))
+    def value(counts: Counts) -> float | None:
+        return counts.get(name) if of is None else counts[name].get(of)
 
-    rows = [
-        row(name, *(value(counts, keys) for keys in columns))
-        for name, counts in counted.items()
-    ]
-    return Panel(
-        "stacked", [title, *columns.values()], [Block(title, rows)] if rows else []
-    )
+    return value
 
 
-def _groups(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
-    """Every group of every data set, under the values that it stands for."""
+def _shares(title: str, counted: Mapping[str, Counts], columns: Columns) -> Panel:
+    """Show a row of shares for each data set."""
+    rows = []
+    for name, counts in counted.items():
+        values = [value(counts) for value in columns.values()]
+        rows.append(row(name, *map(_share, values)))
+    blocks = [Block(title, rows)] if rows else []
+    return Panel("stacked", [title, *columns], blocks)
+
+
+def _groups(counted: Mapping[str, Counts]) -> Panel:
+    """Show every group of every data set, under the values that it stands for."""
     blocks = []
     for title, counts in counted.items():
         rows = []
         for name, group in counts.get("by_group", {}).items():
-            share = group["label_1"] / group["labelled"] if group["labelled"] else None
-            rows.append(
-                row(
-                    name,
-                    group["nodes"],
-                    *map(_share, (share, group["r_chi"], group["homophily"])),
-                )
-            )
-        blocks += [Block(title, rows)] if rows else []
+            positive = None
+            if group["labelled"]:
+                positive = group["label_1"] / group["labelled"]
+            shares = map(_share, (positive, group["r_chi"], group["homophily"]))
+            rows.append(row(name, group["nodes"], *shares))
+        if rows:
+            blocks.append(Block(title, rows))
     header: list[Text] = ["Groups", "", "nodes", "label 1", "R", "homophily by group"]
     return Panel("multirow", header, blocks, align="llrrrr")
 

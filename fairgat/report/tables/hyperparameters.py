@@ -1,6 +1,6 @@
 """Hyperparameters: the values searched and those chosen, per data set and method."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgat import paper
@@ -9,107 +9,94 @@ from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report import inputs, labels
 from fairgat.report.failures import of_selection
 from fairgat.report.inputs import Files, Settings
-from fairgat.report.model import (
-    DASH,
-    Block,
-    Cell,
-    Notes,
-    Panel,
-    Row,
-    Table,
-    Text,
-    titled,
-)
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Table, Text, titled
 
 READS = ("selection",)
 TASK = None
 
 
 def build(settings: Settings, files: Files) -> Table:
-    """One row per hyperparameter of each method with a grid, one block per data set.
+    """Show a row for each hyperparameter of each method with a grid.
 
     A method that the paper gives no cell of (an ablation) shows what the configuration
     lists as its published one.
     """
-    selections, notes = inputs.selections(files, settings), Notes()
-    with_paper = settings.compares_with_paper
-
-    def rows(dataset: ShownDataset) -> list[Row]:
-        made: list[Row] = []
+    selections = inputs.selections(files, settings)
+    notes = Notes()
+    blocks = []
+    for dataset in settings.datasets:
+        rows = []
         for number, method in enumerate(settings.methods):
             selection = selections.get((dataset.name, method.name))
             if selection is None or not selection["cells"][0]["parameters"]:
                 continue
-            mark = ""
-            if not selection["winner"]:
-                failed = (
-                    f"{method.title} on {dataset.title}: {of_selection(selection)}."
-                )
-                mark = notes.marks(method.note or "", failed)
-            lines = _lines(
-                selection, _published(selection, dataset, method), with_paper
-            )
-            made += titled(Cell(method.title, mark=mark), lines, number)
-        return made
+            name = Cell(method.title, mark=_failed(selection, dataset, method, notes))
+            choices = [_cell(selection["winner"])]
+            if settings.compares_with_paper:
+                papers = _papers(selection, dataset.name, method.name)
+                choices.insert(0, papers)
+            rows += titled(name, _lines(selection, choices), number)
+        if rows or dataset.reason:
+            blocks.append(Block(dataset.title, rows, dataset.reason or ""))
 
-    blocks = [
-        Block(each.title, rows(each), each.reason or "") for each in settings.datasets
-    ]
-    chosen: list[Text] = ["Paper", "Ours"] if with_paper else ["Chosen"]
+    chosen: list[Text] = ["Chosen"]
+    what = "and those that were chosen"
+    if settings.compares_with_paper:
+        chosen = ["Paper", "Ours"]
+        what = "the paper's choice and ours"
     header = ["Data set", "Method", "Hyperparameter", "Examined", *chosen]
-    what = "the paper's choice and ours" if with_paper else "and those that were chosen"
+    align = "llll" + "c" * len(chosen)
     return Table(
         name="hyperparameters",
         caption=f"Hyperparameters: the values examined, {what}.",
         explanation=(
-            f"{chosen[-1]} is {labels.rule(settings)}, of each method. Methods without a grid are left out."
+            f"{chosen[-1]} is {labels.rule(settings)}, of each method. Methods without a "
+            "grid are left out."
         ),
-        panels=[
-            Panel(
-                "multirow",
-                header,
-                [b for b in blocks if b.rows or b.reason],
-                align="llll" + "c" * len(chosen),
-            )
-        ],
+        panels=[Panel("multirow", header, blocks, align=align)],
         notes=notes.all(),
     )
 
 
+def _failed(
+    selection: Mapping[str, Any],
+    dataset: ShownDataset,
+    method: ShownMethod,
+    notes: Notes,
+) -> str:
+    """Mark a method of which no cell was chosen."""
+    if selection["winner"]:
+        return ""
+    failed = f"{method.title} on {dataset.title}: {of_selection(selection)}."
+    return notes.marks(method.note or "", failed)
+
+
 def _lines(
-    selection: Mapping[str, Any], published: Mapping[str, Any], with_paper: bool
+    selection: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]
 ) -> list[list[Text]]:
-    """A line for each hyperparameter: its name, the values examined, and those that were chosen."""
-    cells = [each["parameters"] for each in selection["cells"]]
-    chosen = from_path(selection["winner"]) if selection["winner"] else {}
-    lines: list[list[Text]] = []
+    """Show of each hyperparameter its name, the values examined, and those chosen."""
+    cells = [cell["parameters"] for cell in selection["cells"]]
+    lines = []
     for name in cells[0]:
         values = dict.fromkeys(_value(cell[name]) for cell in cells)
-        choices = (
-            [_of(published, name), _of(chosen, name)]
-            if with_paper
-            else [_of(chosen, name)]
-        )
-        lines.append([labels.parameter(name), ", ".join(values), *choices])
+        line: list[Text] = [labels.parameter(name), ", ".join(values)]
+        for choice in choices:
+            line.append(_value(choice[name]) if name in choice else DASH)
+        lines.append(line)
     return lines
 
 
-def _published(
-    selection: Mapping[str, Any], dataset: ShownDataset, method: ShownMethod
+def _papers(
+    selection: Mapping[str, Any], dataset: str, method: str
 ) -> Mapping[str, Any]:
-    """The paper's cell: that of its appendix or else the one that the configuration takes for it."""
-    printed = (
-        paper.load()["hyperparameters"]
-        .get(method.name, {})
-        .get("chosen", {})
-        .get(dataset.name)
-    )
-    cell = selection["winners"]["paper"]["cell"]
-    return printed or (from_path(cell) if cell else {})
+    """Give the cell of the paper's appendix, or the one that is taken for it."""
+    printed = paper.load()["hyperparameters"].get(method, {})
+    chosen = printed.get("chosen", {}).get(dataset)
+    return chosen or _cell(selection["winners"]["paper"]["cell"])
 
 
-def _of(chosen: Mapping[str, Any], name: str) -> Text:
-    return _value(chosen[name]) if name in chosen else DASH
+def _cell(path: str | None) -> Mapping[str, Any]:
+    return from_path(path) if path else {}
 
 
 def _value(value: Any) -> str:

@@ -1,14 +1,14 @@
 """Runtime: seconds per training epoch, and how they relate to GAT's."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgat import paper
 from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Table, Text, row
 from fairgat.report.tables.scores import group
 from fairgat.scores.paired import REFERENCE
 
@@ -25,82 +25,65 @@ _MACHINE = {
 
 
 def build(settings: Settings, files: Files) -> Table:
-    """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
+    """Show the median seconds per epoch of each method, and their ratio to GAT's.
 
-    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), the
-    cell that was timed (`cells`), and why that was not the first one (`failures`).
+    On each data set that is run. Runtime JSON has, by method, the seconds of the timed
+    epochs (`epoch_seconds`), the cell that was timed (`cells`), and why that was not
+    the first one (`failures`).
     """
-    measured, notes = by_dataset(files["runtime"]), Notes()
+    measured = by_dataset(files["runtime"])
     ours = medians(measured)
     published = paper.load()["runtime"] if settings.compares_with_paper else {}
-    run = [
-        dataset for dataset in settings.datasets if not dataset.reason
-    ] or settings.datasets
+    run = [each for each in settings.datasets if not each.reason]
+    run = run or settings.datasets
 
-    def rows(text: Callable[[str, str], Text]) -> list[Row]:
-        made = []
-        for method in settings.methods:
-            marks = [
-                _mark(each, method, measured.get(each.name, {}), notes) for each in run
-            ]
-            cells = [
-                Cell(text(each.name, method.name), mark=mark)
-                for each, mark in zip(run, marks, strict=True)
-            ]
-            made.append(row(method.title, *cells, group=group(method.name)))
-        return made
+    notes = Notes()
+    seconds = []
+    ratios = []
+    for method in settings.methods:
+        of_seconds = []
+        of_ratios = []
+        for dataset in run:
+            times = ours.get(dataset.name, {})
+            papers = published.get(dataset.name, {})
+            mark = _mark(dataset, method, measured.get(dataset.name, {}), notes)
+            second = _three_digits(times.get(method.name))
+            ratio = _with_paper(_ratio(times, method), _ratio(papers, method))
+            of_seconds.append(Cell(second, mark=mark))
+            of_ratios.append(Cell(ratio, mark=mark))
+        part = group(method.name)
+        seconds.append(row(method.title, *of_seconds, group=part))
+        ratios.append(row(method.title, *of_ratios, group=part))
 
-    def ratio(dataset: str, method: str) -> Text:
-        return _with_paper(
-            *(_ratio(times.get(dataset, {}), method) for times in (ours, published))
-        )
-
-    blocks = [
-        Block(
-            "Epoch (sec)",
-            rows(
-                lambda dataset, method: _three_digits(ours.get(dataset, {}).get(method))
-            ),
-        ),
-        Block(
-            "Relative to GAT (paper)" if published else "Relative to GAT", rows(ratio)
-        ),
-    ]
+    relative = "Relative to GAT"
+    explained = "Seconds per training epoch, then their ratio to GAT's"
+    if published:
+        relative += " (paper)"
+        explained += " with the paper's ratio in parentheses"
+    blocks = [Block("Epoch (sec)", seconds), Block(relative, ratios)]
+    header = ["", *[each.title for each in run]]
+    about = [*_how(measured), *_absent(settings, run)]
     return Table(
         name="runtime",
         caption="Run-time comparison.",
         explanation=(
-            "Seconds per training epoch, then their ratio to GAT's"
-            + (" with the paper's ratio in parentheses" if published else "")
-            + ". What a method does once before its first epoch, such as EDITS's debiasing, is part of the costs."
+            f"{explained}. What a method does once before its first epoch, such as "
+            "EDITS's debiasing, is part of the costs."
         ),
-        panels=[Panel("stacked", ["", *(each.title for each in run)], blocks)],
-        notes=[
-            *notes.all(),
-            *(("", text) for text in _how(measured)),
-            *_absent(settings, run),
-        ],
+        panels=[Panel("stacked", header, blocks)],
+        notes=[*notes.all(), *[("", text) for text in about]],
     )
 
 
-def _absent(settings: Settings, run: list[ShownDataset]) -> list[tuple[str, str]]:
-    return [
-        ("", f"{each.title}: not run ({each.reason}).")
-        for each in settings.datasets
-        if each not in run
-    ]
-
-
 def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Data set → method → median of its timed epochs, in seconds."""
-    return {
-        dataset: {
-            method: statistics.median(times)
-            for method, times in entry["epoch_seconds"].items()
-            if times
+    """Give the median of the timed epochs, in seconds: data set → method → seconds."""
+    seconds = {}
+    for dataset, entry in measured.items():
+        timed = {name: times for name, times in entry["epoch_seconds"].items() if times}
+        seconds[dataset] = {
+            name: statistics.median(times) for name, times in timed.items()
         }
-        for dataset, entry in measured.items()
-    }
+    return seconds
 
 
 def _mark(
@@ -109,60 +92,67 @@ def _mark(
     measured: Mapping[str, Any],
     notes: Notes,
 ) -> str:
-    """Note what is to be known of a method: its own note, or why it has no time, or not that of its first cell."""
-    where, failure = (
-        f"{method.title} on {dataset.title}",
-        measured.get("failures", {}).get(method.name),
-    )
+    """Note what is to be known of a method: why it has no time, or which cell's."""
     if dataset.reason:
-        return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
+        return notes.mark(_not_run(dataset))
+    where = f"{method.title} on {dataset.title}"
+    failure = measured.get("failures", {}).get(method.name)
     if not measured.get("epoch_seconds", {}).get(method.name):
-        return notes.mark(
-            f"{where}: not measured ({failure})."
-            if failure
-            else f"{where}: not measured."
+        why = f" ({failure})" if failure else ""
+        return notes.mark(f"{where}: not measured{why}.")
+    said = ""
+    if failure:
+        cell, _, reason = failure.partition(": ")
+        if "~" in cell:
+            failure = f"{in_words(cell)}: {reason}"
+        timed = in_words(measured["cells"][method.name])
+        said = (
+            f"{where}: timed at {timed}, the first of its cells to train ({failure})."
         )
-    cell, _, rest = (failure or "").partition(": ")
-    failure = f"{in_words(cell)}: {rest}" if "~" in cell else failure
-    timed = failure and in_words(measured["cells"][method.name])
-    said = (
-        f"{where}: timed at {timed}, the first of its cells to train ({failure})."
-        if timed
-        else None
-    )
-    return ", ".join(notes.mark(text) for text in (method.note, said) if text)
+    return notes.marks(method.note or "", said)
 
 
 def _three_digits(value: float | None) -> Text:
-    return DASH if value is None else f"{value:#.3g}".removesuffix(".")
+    if value is None:
+        return DASH
+    return f"{value:#.3g}".removesuffix(".")
 
 
-def _with_paper(mine: float | None, theirs: float | None) -> Text:
+def _ratio(times: Mapping[str, float], method: ShownMethod) -> float | None:
+    if method.name not in times or REFERENCE not in times:
+        return None
+    return times[method.name] / times[REFERENCE]
+
+
+def _with_paper(mine: float | None, papers: float | None) -> Text:
     if mine is None:
         return DASH
-    return f"{mine:.2f}" if theirs is None else f"{mine:.2f} ({theirs:.2f})"
-
-
-def _ratio(times: Mapping[str, float], method: str) -> float | None:
-    return (
-        times[method] / times[REFERENCE]
-        if method in times and REFERENCE in times
-        else None
-    )
+    return f"{mine:.2f}" if papers is None else f"{mine:.2f} ({papers:.2f})"
 
 
 def _how(measured: Mapping[str, Any]) -> list[str]:
     """Say how and where the data sets were measured, each way once."""
     texts = []
     for entry in measured.values():
-        threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
-        machine = entry.get("machine") or {}
-        where = ", ".join(
-            form.format(machine[key])
-            for key, form in _MACHINE.items()
-            if key in machine
-        )
-        epochs = f"{entry['epochs']} epoch{'s' if entry['epochs'] != 1 else ''}"
+        epochs = _counted(entry["epochs"], "epoch")
+        threads = _counted(entry["threads"], "CPU thread")
         text = f"Median of {epochs} after {entry['warmup']} to warm up, {threads}"
-        texts.append(f"{text}; {where}." if where else f"{text}.")
+        machine = entry.get("machine") or {}
+        known = [key for key in _MACHINE if key in machine]
+        where = ", ".join(_MACHINE[key].format(machine[key]) for key in known)
+        if where:
+            text += f"; {where}"
+        texts.append(f"{text}.")
     return [*dict.fromkeys(texts)]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _absent(settings: Settings, run: Sequence[ShownDataset]) -> list[str]:
+    return [_not_run(each) for each in settings.datasets if each not in run]
+
+
+def _not_run(dataset: ShownDataset) -> str:
+    return f"{dataset.title}: not run ({dataset.reason})."

@@ -1,4 +1,4 @@
-"""Scores: a block for each data set, a row for each method, and in bold what is better than GAT's."""
+"""Scores: a block for each data set, a row for each method; in bold what beats GAT."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,15 +54,16 @@ def build(settings: Settings, files: Files) -> Table:
         about.append(("", f"Run, and in no table of scores: {titles}."))
 
     summary = f"summary/{settings.task}"
+    explanation = "Test mean ± standard deviation over the splits. "
+    explanation += _directions(columns)
+    explanation += _definitions(columns)
+    explanation += labels.represented(settings)
     return Table(
         name=settings.name,
         caption=entry.title or settings.name,
         panels=[panel],
         notes=[*notes.all(), *about],
-        explanation=(
-            f"Test mean ± standard deviation over the splits. {_directions(columns)}"
-            f"{_definitions(columns)}{labels.represented(settings)}"
-        ),
+        explanation=explanation,
         source=f"From {summary}/winners.csv; each split's scores: {summary}/runs.csv.",
     )
 
@@ -73,10 +74,10 @@ def _perfect(frame: pd.DataFrame, files: Files, ddof: int) -> pd.DataFrame:
     Returns:
         `mean` and `std` by data set and measure, of the data sets that have them.
     """
-    scores = inputs.perfect(files)
-    shown = scores["dataset"].isin(frame["dataset"].unique())
-    known = scores[shown & scores["metric"].isin(frame["metric"].unique())]
-    means = averages(known.dropna(subset="value"), ["dataset", "metric"], ddof)
+    scores = inputs.perfect(files).dropna(subset="value")
+    shown = frame[["dataset", "metric"]].drop_duplicates()
+    known = scores.merge(shown, on=["dataset", "metric"])
+    means = averages(known, ["dataset", "metric"], ddof)
     return means[["mean", "std"]]
 
 
@@ -134,10 +135,9 @@ def _perfect_row(
     if dataset not in labels_alone.index.get_level_values("dataset"):
         return []
     means = labels_alone.loc[dataset].reindex([each.name for each in columns])
-    entries = [
-        percent.score(line.mean, line.std, measure.unit)
-        for line, measure in zip(means.itertuples(), columns, strict=True)
-    ]
+    entries = []
+    for line, measure in zip(means.itertuples(), columns, strict=True):
+        entries.append(percent.score(line.mean, line.std, measure.unit))
     return [row("Perfect prediction", *entries, DASH, group=3)]
 
 
@@ -157,11 +157,13 @@ def _entry(line: Any, notes: Notes) -> Cell:
         return Cell(DASH, mark=notes.mark(f"On every split {_MISSING}."))
     measure = measures.find(line.metric)
     sign = verdict(line, measure)
-    over = f"Over {line.n_splits} of {line.ran:.0f} splits: on the others {_MISSING}."
-    fewer = line.n_splits < line.ran
-    marks = [sign, notes.mark(over) if fewer else ""]
+    fewer = ""
+    if line.n_splits < line.ran:
+        over = f"Over {line.n_splits} of {line.ran:.0f} splits"
+        fewer = notes.mark(f"{over}: on the others {_MISSING}.")
     score = percent.score(line.mean, line.std, measure.unit)
-    return replace(score, bold=sign == BETTER, mark=", ".join(filter(None, marks)))
+    marks = ", ".join(filter(None, [sign, fewer]))
+    return replace(score, bold=sign == BETTER, mark=marks)
 
 
 def group(method: str) -> int:
@@ -183,7 +185,8 @@ def verdict(line: Any, measure: Measure) -> str:
 def _directions(columns: Sequence[Measure]) -> str:
     """Say which way is better: of the utilities, of which there are few, by name."""
     said = ""
-    names = [_in_a_sentence(each.label) for each in columns if each.better == "higher"]
+    higher = [each.label for each in columns if each.better == "higher"]
+    names = [_in_a_sentence(label) for label in higher]
     if names:
         verb = "is" if len(names) == 1 else "are"
         said += f"Higher {listed(names)} {verb} better. "
@@ -195,8 +198,9 @@ def _directions(columns: Sequence[Measure]) -> str:
 def _definitions(columns: Sequence[Measure]) -> str:
     """Say what the gaps are, where any of a task's own is shown."""
     said = ""
+    shown = {each.name for each in columns}
     for task, definition in labels.GAPS.items():
-        if {each.name for each in columns} & set(measures.names(task, "chosen")):
+        if not shown.isdisjoint(measures.names(task, "chosen")):
             said += f"{definition} "
     return said
 
@@ -204,7 +208,9 @@ def _definitions(columns: Sequence[Measure]) -> str:
 def listed(names: Sequence[str]) -> str:
     """Join names as `a, b and c`."""
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"
 
 
 def _in_a_sentence(label: str) -> str:
