@@ -1,4 +1,4 @@
-"""Failed runs in words: a phrase for each reason, of all cells and splits that it has."""
+"""Failed runs in words: a phrase for each reason, with its cells and splits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

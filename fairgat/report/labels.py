@@ -22,11 +22,12 @@ GAPS = {
         "that between their true positive rates."
     ),
     "link_prediction": (
-        "ΔDP is the difference between shares of pairs that are predicted to be linked, "
-        "ΔEO the larger one of those between true and between false positive rates. "
-        "Subscript m: between pairs within one group and mixed ones; g: between groups, "
-        "to which a pair belongs by each of its ends; s: between subgroups, the "
-        "combinations of two groups. Of more than two the largest difference counts."
+        "ΔDP is the difference between shares of pairs that are predicted to be "
+        "linked, ΔEO the larger one of those between true and between false positive "
+        "rates. Subscript m: between pairs within one group and mixed ones; g: between "
+        "groups, to which a pair belongs by each of its ends; s: between subgroups, "
+        "the combinations of two groups. Of more than two the largest difference "
+        "counts."
     ),
 }
 # Of a published number, as the audit gives them.
@@ -45,8 +46,8 @@ def rule(settings: Shown) -> str:
     tolerance = "1 point" if points == 1 else f"{points:g} points"
     said = {
         "fair": (
-            "its fairest cell on validation: the least sum of gaps among the cells that "
-            f"are at most {tolerance} less accurate there than its best"
+            "its fairest cell on validation: the least sum of gaps among the cells "
+            f"that are at most {tolerance} less accurate there than its best"
         ),
         "accuracy": "its most accurate cell on validation",
         "paper": "the cell with the paper's hyperparameters",

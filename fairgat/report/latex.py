@@ -27,7 +27,10 @@ class Printed:
 
 
 def printed(table: Table) -> Printed:
-    """Lay out a table: a column that the paper lacks, and what is not run, are notes."""
+    """Lay out a table.
+
+    A column that the paper lacks, and what is not run, become notes.
+    """
     table = _with_notes(table)
     floating = _narrowed(table, PORTRAIT)
     if _lines(floating) <= LINES_OF_A_PAGE:

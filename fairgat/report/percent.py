@@ -9,9 +9,9 @@ from fairgat.scores.paired import FEWEST, leaves_out_0
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and "
-    "Bengio's, as splits of one data set share its people, those who are tested and those "
-    "who are trained on: it is wide, and errs on that side."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau "
+    "and Bengio's, as splits of one data set share its people, those who are tested "
+    "and those who are trained on: it is wide, and errs on that side."
 )
 """What the intervals of paired differences are about."""
 FEW = f"none is bold, as there are fewer than {FEWEST} splits"

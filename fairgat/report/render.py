@@ -118,7 +118,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def markdown_grid(panel: Panel, block: Block | None = None) -> str:
-    """Write a GitHub table: of a stacked panel's block, or of a whole multirow panel."""
+    """Write a GitHub table of a stacked panel's block, or of a multirow panel."""
     lines = _stacked(panel, block) if block else _multirow(panel)
     columns = []
     for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True):

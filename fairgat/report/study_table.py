@@ -1,4 +1,4 @@
-"""The table of a study: for each task scores, differences and, of test scores, splits."""
+"""The table of a study: for each task its scores and differences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -260,7 +260,7 @@ def _counts(frame: pd.DataFrame, test: bool) -> str:
 
 
 def _splits(frame: pd.DataFrame) -> str:
-    """Say how many splits there are; in brackets, data sets that have another number."""
+    """Say how many splits there are; in brackets, where there is another number."""
     counts = frame.groupby("dataset_title", sort=False)["n_splits"].max()
     usual = counts.value_counts().index[0]
     said = "1 split" if usual == 1 else f"{usual} splits"

@@ -27,8 +27,8 @@ Curves = Mapping[tuple[str, str], list[pd.DataFrame]]
 def draw(settings: Settings, files: Files) -> Figure:
     """Draw each method's selected cell: the mean over the splits, and their range.
 
-    Over a few epochs at a time where there are more than POINTS. GAT's mean, in grey, is
-    in every panel.
+    Over a few epochs at a time where there are more than POINTS. GAT's mean, in grey,
+    is in every panel.
     """
     looks = style.looks_of(settings)
     curves = _histories(settings, files)
@@ -89,8 +89,8 @@ def _legend(figure: Figure, looks: Mapping[str, style.Look]) -> None:
         everywhere = f"{looks[REFERENCE].title}, in every panel"
         signs.append(style.sign(everywhere, linestyle="-", color=_GREY))
     title = (
-        "Scores on validation while each method's selected cell is trained, before what "
-        "is done after that, such as thresholds"
+        "Scores on validation while each method's selected cell is trained, before "
+        "what is done after that, such as thresholds"
     )
     style.legend(figure, signs=signs, title=title)
 
@@ -136,10 +136,11 @@ def _recorded(task: str, curves: Curves) -> list[str]:
 
 
 def _means(histories: list[pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Average the scores over the splits, a few epochs at a time, in the measure's unit.
+    """Average the scores over the splits, a few epochs at a time.
 
     Returns:
-        `epoch`, `mean`, `min` and `max`; nothing without histories.
+        `epoch`, and `mean`, `min` and `max` in the measure's unit; nothing without
+        histories.
     """
     if not histories:
         return pd.DataFrame()

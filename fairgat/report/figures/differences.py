@@ -1,4 +1,4 @@
-"""Each method's difference to GAT on the same splits, with its interval, of one task."""
+"""Each method's difference to GAT on the same splits, of one task."""
 
 from typing import Any
 

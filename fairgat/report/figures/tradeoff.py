@@ -40,8 +40,8 @@ def draw(settings: Settings, files: Files) -> Figure:
 
     right = all(each.better == "higher" for each in others.values())
     title = (
-        "Every cell of every method, mean of the test scores over the splits: up and to "
-        f"the {'right' if right else 'left'} is better"
+        "Every cell of every method, mean of the test scores over the splits: up and "
+        f"to the {'right' if right else 'left'} is better"
     )
     chosen = style.sign("cell selected on validation", marker="o", markersize=7)
     front = style.sign("best of a method (Pareto front)", linestyle="-", linewidth=0.9)

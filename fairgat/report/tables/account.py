@@ -75,9 +75,9 @@ def build(settings: Settings, files: Files) -> Table:
             [labels.metric(name) for name in DECISIONS],
             _decisions,
             "The decisions",
-            "On test. The labels' part of ΔSP is there because label 1 is more frequent "
-            "in one group; without errors it would be all of it. The errors' part is the "
-            "rest (Kitagawa 1955).",
+            "On test. The labels' part of ΔSP is there because label 1 is more "
+            "frequent in one group; without errors it would be all of it. The errors' "
+            "part is the rest (Kitagawa 1955).",
         ),
         made.panel(
             logits,
@@ -114,17 +114,17 @@ def build(settings: Settings, files: Files) -> Table:
         name="account",
         caption="Where the gap between the groups comes from.",
         explanation=(
-            "A gap is the mean of group 1 less that of group 0, or with more groups that "
-            "of each group less that of all others; means over the splits ± their "
+            "A gap is the mean of group 1 less that of group 0, or with more groups "
+            "that of each group less that of all others; means over the splits ± their "
             "standard deviation, over all nodes of the graph. Its parts add up to it. "
-            "Mixing is what attention between the groups leaves of their difference, the "
-            "factor 1 − a_0 − a_1 of it; selection, split into label selection and the "
-            "rest, is attention to people who are not their group's average; the "
-            "nonlinearity is what ReLU makes of them (docs/theory.md). The logits' account "
-            "is of the second attention layer: what the first one does stands in its "
-            "inputs. A share α on other groups' neighbours makes the factor "
-            "1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, the "
-            "unit in which the gaps of two methods compare. "
+            "Mixing is what attention between the groups leaves of their difference, "
+            "the factor 1 − a_0 − a_1 of it; selection, split into label selection and "
+            "the rest, is attention to people who are not their group's average; the "
+            "nonlinearity is what ReLU makes of them (docs/theory.md). The logits' "
+            "account is of the second attention layer: what the first one does stands "
+            "in its inputs. A share α on other groups' neighbours makes the factor "
+            "1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, "
+            "the unit in which the gaps of two methods compare. "
             f"{labels.represented(settings)}"
         ),
         panels=panels,

@@ -42,14 +42,14 @@ _FAIR_ATTENTION = (
 )
 _INTER_EDGES = "Where links are predicted, the attention is the limit itself."
 _MIXING = (
-    "Mixing, in the whole graph: the share of the edges that join equal labels (between "
-    "labelled nodes) and equal groups, and of the nodes that have no neighbour of another "
-    "group, and τ of the mean over neighbours: how much of the distance between two "
-    "groups' means is left by it, at most."
+    "Mixing, in the whole graph: the share of the edges that join equal labels "
+    "(between labelled nodes) and equal groups, and of the nodes that have no "
+    "neighbour of another group, and τ of the mean over neighbours: how much of the "
+    "distance between two groups' means is left by it, at most."
 )
 _GROUPS = (
-    "Groups: of each, its nodes, the share of label 1 among the labelled ones, the share "
-    "of its nodes that have an inter-edge, and of its edges that stay in it."
+    "Groups: of each, its nodes, the share of label 1 among the labelled ones, the "
+    "share of its nodes that have an inter-edge, and of its edges that stay in it."
 )
 
 Counts = Mapping[str, Any]
@@ -75,8 +75,8 @@ def build(settings: Settings, files: Files) -> Table:
     if settings.compares_with_paper:
         of_people, of_papers = "Social networks", "Citation networks"
         caption = (
-            "Dataset statistics for social networks and for citation networks, ours and "
-            "the paper's."
+            "Dataset statistics for social networks and for citation networks, ours "
+            "and the paper's."
         )
         marks = _MARKS
     notes = Notes()

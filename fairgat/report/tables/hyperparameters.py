@@ -50,8 +50,8 @@ def build(settings: Settings, files: Files) -> Table:
         name="hyperparameters",
         caption=f"Hyperparameters: the values examined, {what}.",
         explanation=(
-            f"{chosen[-1]} is {labels.rule(settings)}, of each method. Methods without a "
-            "grid are left out."
+            f"{chosen[-1]} is {labels.rule(settings)}, of each method. Methods without "
+            "a grid are left out."
         ),
         panels=[Panel("multirow", header, blocks, align=align)],
         notes=notes.all(),

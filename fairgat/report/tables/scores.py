@@ -30,8 +30,8 @@ _FEW = (
 )
 _MISSING = "it is missing, as a rate over nobody has no value"
 _PERFECT = (
-    "Perfect prediction: the labels themselves, whose gaps are those of the data. A gap "
-    "below them is no sign of fewer errors."
+    "Perfect prediction: the labels themselves, whose gaps are those of the data. A "
+    "gap below them is no sign of fewer errors."
 )
 _MANY = 6  # measures: data sets then stand beside their rows, as in the paper's table
 

@@ -74,8 +74,8 @@ def build(settings: Settings, files: Files) -> Table:
         _NETWORK_HEADER,
         partial(_network, ddof=settings.ddof),
         "The whole network: bounds composed from the features on",
-        "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the decisions, "
-        "over all nodes.",
+        "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the "
+        "decisions, over all nodes.",
     )
     return Table(
         name="theory",
@@ -85,8 +85,8 @@ def build(settings: Settings, files: Files) -> Table:
             "deviation over the splits, the attention to inter-edges with its spread "
             f"over nodes. {labels.represented(settings)} τ(B) says how much of the "
             "difference between groups their attention passes on: of two, "
-            "|a_0 + a_1 − 1|. Printed, corrected and sharp are forms of the bound: of a "
-            "layer divided by the disparity δ that was measured, so that 1 would be "
+            "|a_0 + a_1 − 1|. Printed, corrected and sharp are forms of the bound: of "
+            "a layer divided by the disparity δ that was measured, so that 1 would be "
             "exact, of the whole network as they are."
         ),
         panels=[layers, network],
