@@ -22,24 +22,31 @@ class Compared:
     """What two runs of the workflow have in common."""
 
     runs: dict[str, int]
-    """How many runs (a cell on a split) are in `both`, `left_only` (A) and `right_only` (B)."""
+    """How many (a cell on a split) are in `both`, `left_only` (A), `right_only` (B)."""
     scores: int
     """How many scores of runs in both were compared."""
     differing: pd.DataFrame
-    """Those that differ, the largest difference first: the columns SCORE, `a` and `b`, NaN where one has none."""
+    """Those that differ, the largest difference first.
+
+    The columns SCORE, `a` and `b`, NaN where one has none.
+    """
     unknown: list[str]
     """Metrics that only one of them knows, which are no difference."""
 
 
 def compare(a: Path, b: Path, tolerance: float) -> Compared:
-    """Compare the scores on validation and test of the runs that two results folders share.
+    """Compare the scores of the runs that two results folders share.
+
+    Those on validation and test.
 
     Args:
         a, b: each the results of a run, or `results/reference`.
-        tolerance: up to which two scores (fractions) are the same. A run that failed in one of them differs.
+        tolerance: up to which two scores (fractions) are the same. A run that failed in
+            one of them differs.
 
     Raises:
-        DataError: a folder holds no scores, one of its files is damaged, or no run is in both.
+        DataError: a folder holds no scores, one of its files is damaged, or no run is
+            in both.
     """
     first, second = _scores(a), _scores(b)
     sides = [frame[RUN].drop_duplicates() for frame in (first, second)]
@@ -59,19 +66,23 @@ def compare(a: Path, b: Path, tolerance: float) -> Compared:
     gaps = (scores["b"] - scores["a"]).abs()
     missing = scores[["a", "b"]].isna().all(axis=1)
     same = missing | (gaps <= tolerance)
-    order = gaps[~same].sort_values(ascending=False, kind="stable", na_position="first")
+    largest_first = gaps[~same].sort_values(
+        ascending=False, kind="stable", na_position="first"
+    )
+    differing = scores.loc[largest_first.index]
     counts = runs["where"].value_counts().to_dict()
-    return Compared(counts, len(scores), scores.loc[order.index], sorted(unknown))
+    return Compared(counts, len(scores), differing, sorted(unknown))
 
 
 def _scores(folder: Path) -> pd.DataFrame:
-    """Read SCORE and `value` of what was held out; a failed run has 1 as its `failure`."""
+    """Read SCORE and `value` of what was held out; a `failure` has the value 1."""
     columns = [*SCORE, "value"]
     paths = sorted(folder.glob(FILES))
     frame = frames.read(*paths, columns=columns, numbers=["value"])[columns]
     if frame.empty:
         raise DataError(
-            f"{folder} holds no scores ({FILES}). A whole run makes them: snakemake --cores 2"
+            f"{folder} holds no scores ({FILES}). A whole run makes them: snakemake "
+            "--cores 2"
         )
     failed = frame["metric"] == FAILURE
     frame["value"] = frame["value"].mask(failed, 1.0)
@@ -90,17 +101,18 @@ def table(compared: Compared, a: Path, b: Path, most: int | None = None) -> Tabl
         unknown = ", ".join(compared.unknown)
         text += f" Not compared, as only one of them knows it: {unknown}."
 
-    shown = differing.head(most)
-    cells, splits = shown["cell"].map(in_words), shown["split"].map("split {}".format)
     rows = []
-    for score in shown.assign(cell=cells, split=splits).itertuples(index=False):
-        *keys, first, second = score
-        name = ", ".join(str(key) for key in keys if key != "")
-        rows.append(row(name, _number(first), _number(second)))
+    for score in differing.head(most).itertuples():
+        what = [score.dataset, score.method, in_words(score.cell)]
+        what += [f"split {score.split}", score.part, score.protocol, score.metric]
+        name = ", ".join(filter(None, what))
+        rows.append(row(name, _number(score.a), _number(score.b)))
     if most and len(differing) > most:
         rows.append(row(f"and {len(differing) - most} more", "", ""))
-    panel = Panel("stacked", ["", "A", "B"], [Block("Differs", rows)], align="lrr")
-    panels = [panel] if rows else []
+    panels = []
+    if rows:
+        blocks = [Block("Differs", rows)]
+        panels = [Panel("stacked", ["", "A", "B"], blocks, align="lrr")]
     return Table("comparison", f"{a} (A) and {b} (B)", panels, [], text)
 
 

@@ -1,7 +1,8 @@
-"""Describe a run as a Workflow Run RO-Crate, which archives and catalogues read (https://w3id.org/ro/wfrun).
+"""Describe a run as a Workflow Run RO-Crate, which archives and catalogues read.
 
-`describe` makes ro-crate-metadata.json: the workflow, its parameters, the raw files with their checksums, and the
-results. What each rule cost is in provenance.json.
+`describe` makes ro-crate-metadata.json (https://w3id.org/ro/wfrun): the workflow, its
+parameters, the raw files with their checksums, and the results. What each rule cost is
+in provenance.json.
 """
 
 import json
@@ -19,10 +20,8 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-DERIVED = (
-    "data/graphs/",
-    "data/debiased/",
-)  # they hold the data sets' features and edges
+# They hold the data sets' features and edges.
+DERIVED = ("data/graphs/", "data/debiased/")
 ACCESS = "Each data set has its licence, if any: docs/data.md"
 PLACES = (
     "data/graphs/",
@@ -46,50 +45,42 @@ def describe(
     """Make the content of ro-crate-metadata.json.
 
     Args:
-        results: the results directory, which becomes the crate's root; only what is there is described.
+        results: the results directory, which becomes the crate's root; only what is
+            there is described.
         provenance: the content of provenance.json.
         agent: who ran it.
         raw: the folder of the raw files.
     """
-    results, crate = Path(results), ROCrate(version="1.1")
+    crate = ROCrate(version="1.1")
     crate.name = "A run of the FairGAT workflow"
-    crate.description = f"Results of `{provenance['command']}`, with tables, audit and the scores of every split."
-    crate.license = _add(
-        crate, "https://spdx.org/licenses/MIT", "CreativeWork", name="MIT License"
+    crate.description = (
+        f"Results of `{provenance['command']}`, with tables, audit and the scores of "
+        "every split."
     )
-    crate.root_dataset["conformsTo"] = [
-        _add(
-            crate,
-            profile,
-            "CreativeWork",
-            name=name,
-            version=profile.rpartition("/")[2],
-        )
-        for profile, name in PROFILES.items()
-    ]
-    workflow = crate.add_workflow(
-        dest_path="workflow/Snakefile", main=True, lang="snakemake"
-    )
-    workflow["name"], workflow["version"] = (
-        "FairGAT, reproduced",
-        provenance["commit"] or "unknown",
-    )
-    values = [
-        _parameter(crate, workflow, name, value)
-        for name, value in provenance["config"].items()
-    ]
+    licence = "https://spdx.org/licenses/MIT"
+    crate.license = _add(crate, licence, "CreativeWork", name="MIT License")
+    crate.root_dataset["conformsTo"] = _profiles(crate)
+
+    file = "workflow/Snakefile"
+    workflow = crate.add_workflow(dest_path=file, main=True, lang="snakemake")
+    workflow["name"] = "FairGAT, reproduced"
+    workflow["version"] = provenance["commit"] or "unknown"
+    values = _parameters(crate, workflow, provenance["config"])
+    used = [*_raw_files(crate, Path(raw)), *values]
+    there = [place for place in PLACES if (Path(results) / place).exists()]
+    made = [_place(crate, place) for place in there]
+    versions = [f"{name} {each}" for name, each in provenance["versions"].items()]
+    about = {
+        "name": provenance["command"],
+        "agent": _add(crate, "#agent", "Person", name=agent),
+        "description": ", ".join(versions),
+    }
     crate.root_dataset["mentions"] = crate.add_action(
         workflow,
         "#run",
-        object=[*_raw_files(crate, Path(raw)), *values],
-        result=[_place(crate, path) for path in PLACES if (results / path).exists()],
-        properties={
-            "name": provenance["command"],
-            "agent": _add(crate, "#agent", "Person", name=agent),
-            "description": ", ".join(
-                f"{name} {version}" for name, version in provenance["versions"].items()
-            ),
-        },
+        object=used,
+        result=made,
+        properties=about,
     )
     return crate.metadata.generate()
 
@@ -98,44 +89,50 @@ def _add(crate: ROCrate, identifier: str, kind: str, /, **properties: Any) -> En
     return crate.add(ContextEntity(crate, identifier, {"@type": kind} | properties))
 
 
-def _parameter(crate: ROCrate, workflow: Entity, name: str, value: Any) -> Entity:
-    """Add a setting as an input of the workflow, and its value."""
-    parameter = crate.add_formal_parameter(
-        name, "Text", identifier=f"#parameter-{name}"
-    )
-    workflow.append_to("input", parameter)
-    return _add(
-        crate,
-        f"#value-{name}",
-        "PropertyValue",
-        name=name,
-        value=json.dumps(value),
-        exampleOfWork=parameter,
-    )
+def _profiles(crate: ROCrate) -> list[Entity]:
+    """Add what the crate conforms to."""
+    profiles = []
+    for url, name in PROFILES.items():
+        _, _, version = url.rpartition("/")
+        profiles.append(_add(crate, url, "CreativeWork", name=name, version=version))
+    return profiles
 
 
-def _place(crate: ROCrate, path: str) -> Entity:
-    made = crate.add_dataset if path.endswith("/") else crate.add_file
-    access = {"conditionsOfAccess": ACCESS} if path in DERIVED else {}
-    return made(dest_path=path, properties={"name": path.rstrip("/")} | access)
+def _parameters(
+    crate: ROCrate, workflow: Entity, config: Mapping[str, Any]
+) -> list[Entity]:
+    """Add each setting as an input of the workflow; return their values."""
+    values = []
+    for name, value in config.items():
+        identifier = f"#parameter-{name}"
+        parameter = crate.add_formal_parameter(name, "Text", identifier=identifier)
+        workflow.append_to("input", parameter)
+        about = {"name": name, "value": json.dumps(value), "exampleOfWork": parameter}
+        values.append(_add(crate, f"#value-{name}", "PropertyValue", **about))
+    return values
 
 
 def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
-    """The raw files, named by where they came from, with their checksums; they are no part of what is deposited."""
-    files = [
-        file
-        for manifest in sorted(folder.glob("*/manifest.json"))
-        for file in read_json(manifest)["files"]
-    ]
-    return [
-        _add(
-            crate,
-            f"#{file['name']}",
-            "CreativeWork",
-            name=file["name"],
-            identifier=f"sha256:{file['sha256']}",
-            url=file.get("source", "unknown"),
-            conditionsOfAccess=ACCESS,
-        )
-        for file in files
-    ]
+    """Add the raw files, which are no part of what is deposited.
+
+    They are named by where they came from, and have their checksums.
+    """
+    added = []
+    for manifest in sorted(folder.glob("*/manifest.json")):
+        for file in read_json(manifest)["files"]:
+            about = {
+                "name": file["name"],
+                "identifier": f"sha256:{file['sha256']}",
+                "url": file.get("source", "unknown"),
+                "conditionsOfAccess": ACCESS,
+            }
+            added.append(_add(crate, f"#{file['name']}", "CreativeWork", **about))
+    return added
+
+
+def _place(crate: ROCrate, path: str) -> Entity:
+    """Add a folder of the results."""
+    properties = {"name": path.rstrip("/")}
+    if path in DERIVED:
+        properties["conditionsOfAccess"] = ACCESS
+    return crate.add_dataset(dest_path=path, properties=properties)

@@ -1,6 +1,7 @@
-"""Say at the end of a run where the tables are and what failed, told from the files it left."""
+"""Say at the end of a run where the tables are and what failed, by its files."""
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairgat import frames
@@ -23,21 +24,20 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     """
     results = Path(plan.config.results_dir)
     failed = _failed(results, since)
-    lines = [*_tables(plan, results, since), *_audit(results, since)]
-    lines += _not_made(plan)
-    if report and not failed:
-        lines.append(f"The report, one page with everything in it: {report}")
-    lines += _runs_without_result(plan, since if failed else 0)
-    if failed:
-        lines += [
-            "Failed:",
-            *(f"    see {log}" for log in failed),
-            *_without(plan, failed),
-            *_network(failed),
-        ]
-        lines.append(
-            "What is finished stays finished: the same command goes on from here."
-        )
+    lines = [*_tables(plan, since), *_audit(results, since), *_not_made(plan)]
+    if not failed:
+        if report:
+            lines.append(f"The report, one page with everything in it: {report}")
+        lines += _runs_without_result(plan, since=0)
+        return "\n".join(lines)
+
+    # Older scores may be of other code.
+    lines += _runs_without_result(plan, since)
+    lines.append("Failed:")
+    lines += [f"    see {log}" for log in failed]
+    lines += _without(plan, failed)
+    lines += _network(failed)
+    lines.append("What is finished stays finished: the same command goes on from here.")
     return "\n".join(lines)
 
 
@@ -45,121 +45,106 @@ def _new(path: Path, since: float) -> bool:
     return path.exists() and path.stat().st_mtime >= since
 
 
-def _tables(plan: Plan, results: Path, since: float) -> list[str]:
-    tables = [
-        *(results / f"tables/{name}.md" for name in plan.config.tables),
-        *sorted(results.glob("studies/*/*.md")),
-    ]
-    new = [f"    {table}" for table in tables if _new(table, since)]
-    return (
-        ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new]
-        if new
-        else []
-    )
+def _tables(plan: Plan, since: float) -> Iterator[str]:
+    """Name the tables that were made."""
+    results = Path(plan.config.results_dir)
+    tables = [results / f"tables/{name}.md" for name in plan.config.tables]
+    tables += sorted(results.glob("studies/*/*.md"))
+    new = [table for table in tables if _new(table, since)]
+    if new:
+        yield "Tables (as Markdown; LaTeX, HTML and CSV are beside them):"
+        for table in new:
+            yield f"    {table}"
 
 
-def _not_made(plan: Plan) -> list[str]:
-    """Name the pages that an earlier run has not kept enough for."""
-    earlier = plan.config.judge_from
-    if not earlier:
-        return []
-    tables = [name for name in plan.config.tables if name not in plan.tables()]
-    figures = [
-        name for name in plan.config.figure_modules if name not in plan.figures()
-    ]
-    lines = []
-    for kind, names in (("tables", tables), ("figures", figures)):
-        if names:
-            lines.append(
-                f"Not made, as {earlier} lacks what they need: {kind} {', '.join(names)}"
-            )
-    return lines
-
-
-def _audit(results: Path, since: float) -> list[str]:
+def _audit(results: Path, since: float) -> Iterator[str]:
     if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
-        return [f"Does the paper hold? fairgat audit --results-dir {results}"]
-    return []
+        yield f"Does the paper hold? fairgat audit --results-dir {results}"
+
+
+def _not_made(plan: Plan) -> Iterator[str]:
+    """Name the pages that an earlier run has not kept enough for."""
+    if not plan.config.judge_from:
+        return
+    lacks = f"Not made, as {plan.config.judge_from} lacks what they need"
+    asked = {"tables": plan.config.tables, "figures": plan.config.figure_modules}
+    made = {"tables": plan.tables(), "figures": plan.figures()}
+    for kind, names in asked.items():
+        missing = [name for name in names if name not in made[kind]]
+        if missing:
+            yield f"{lacks}: {kind} {', '.join(missing)}"
 
 
 def _failed(results: Path, since: float) -> list[Path]:
-    """The logs of the jobs that began and did not succeed: Snakemake writes a job's benchmark only at a good end."""
+    """List the logs of the jobs that began and did not succeed.
+
+    Snakemake writes a job's benchmark only at a good end.
+    """
     failed = []
     for log in sorted(results.glob("logs/**/*.log")):
-        benchmark = (
-            results
-            / "benchmarks"
-            / log.relative_to(results / "logs").with_suffix(".tsv")
-        )
+        job = log.relative_to(results / "logs")
+        benchmark = results / "benchmarks" / job.with_suffix(".tsv")
         if _new(log, since) and not _new(benchmark, log.stat().st_mtime):
             failed.append(log)
     return failed
 
 
-def _without(plan: Plan, failed: list[Path]) -> list[str]:
-    """How to run the others, where a data set could not be made: it has no graph or no splits."""
-    names = []
-    for name in sorted(plan.config.datasets):
-        logs = [
-            f"logs/{rule}/{name}.log"
-            for rule in ("download", "preprocess", "statistics")
-        ]
-        if any(
-            log.match(pattern)
-            for log in failed
-            for pattern in (*logs, f"logs/split/*/{name}/*.log")
-        ):
-            names.append(name)
-    skip = ",".join([*plan.config.skip, *names])
-    left = set(plan.config.datasets_run) - {*names}
-    return (
-        [f"To have the tables without {', '.join(names)}: --config skip={skip}"]
-        if names and left
-        else []
-    )
+def _without(plan: Plan, failed: Sequence[Path]) -> Iterator[str]:
+    """Say how to run the others, where a data set has no graph or no splits."""
+    config = plan.config
+    names = [name for name in sorted(config.datasets) if _lost(name, failed)]
+    left = set(config.datasets_run) - set(names)
+    if names and left:
+        skip = ",".join([*config.skip, *names])
+        yield f"To have the tables without {', '.join(names)}: --config skip={skip}"
 
 
-def _network(failed: list[Path]) -> list[str]:
+def _lost(dataset: str, failed: Sequence[Path]) -> bool:
+    """Say whether a job failed that makes a data set."""
+    rules = ("download", "preprocess", "statistics")
+    logs = [f"logs/{rule}/{dataset}.log" for rule in rules]
+    logs.append(f"logs/split/*/{dataset}/*.log")
+    return any(log.match(pattern) for log in failed for pattern in logs)
+
+
+def _network(failed: Sequence[Path]) -> Iterator[str]:
     """Say once that there is no connection, and what to do."""
     hosts = set[str]()
     for log in failed:
         if log.parent.name == "download":
             text = log.read_text(encoding="utf-8", errors="replace")
-            hosts |= {*re.findall(r"no connection to (\S+)", text)}
-    if not hosts:
-        return []
-    return [
-        f"No connection to {' and '.join(sorted(hosts))}: nothing could be downloaded. "
-        "The demo needs no network (make demo); for files fetched elsewhere, see "
-        "`fairgat data where`."
-    ]
+            hosts.update(re.findall(r"no connection to (\S+)", text))
+    if hosts:
+        names = " and ".join(sorted(hosts))
+        yield (
+            f"No connection to {names}: nothing could be downloaded. The demo needs "
+            "no network (make demo); for files fetched elsewhere, see `fairgat data "
+            "where`."
+        )
 
 
 def _runs_without_result(plan: Plan, since: float) -> list[str]:
-    """The failed runs in the shards of scores made since then, one line for a cell's splits that failed alike.
+    """List the failed runs among scores made since then.
 
-    Where jobs failed, older shards may be of other code.
+    The splits of a cell that failed alike stand in one line.
     """
     alike = ["method", "cell", "dataset", "reason"]
-    paths = [
-        path for task in TASKS for path in plan.shards(task) if _new(Path(path), since)
-    ]
+    shards = [shard for task in TASKS for shard in plan.shards(task)]
+    new = [shard for shard in shards if _new(Path(shard), since)]
     try:
-        runs = frames.read(*paths, columns=(*alike, "split", "metric"))
+        runs = frames.read(*new, columns=(*alike, "split", "metric"))
     except DataError as error:
         return [str(error)]
-    groups = runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]
-    lines = [
-        f"    {method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"
-        for (method, cell, dataset, reason), splits in groups
-    ]
-    more = [f"    and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return (
-        [
-            "Training runs without a result, which the tables mark:",
-            *lines[:_SHOWN],
-            *more,
-        ]
-        if lines
-        else []
-    )
+
+    lines = []
+    failed = runs[runs["metric"] == FAILURE]
+    for key, splits in failed.groupby(alike, sort=False)["split"]:
+        method, cell, dataset, reason = key
+        where = f"{method} ({cell}) on {dataset}, {numbered(list(splits))}"
+        lines.append(f"    {where}: {reason}")
+    if not lines:
+        return []
+    more = len(lines) - _SHOWN
+    if more > 0:
+        lines[_SHOWN:] = [f"    and {more} more"]
+    return ["Training runs without a result, which the tables mark:", *lines]

@@ -1,10 +1,9 @@
-"""Record where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
+"""Record where results come from: command, commit, machine, versions, costs."""
 
 import importlib.metadata
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import starmap
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from fairgat.environment import machine, revision
 from fairgat.files import read_json
-from fairgat.report.model import DASH, Block, Panel, Table, row
+from fairgat.report.model import DASH, Block, Panel, Row, Table, row
 
 # What decides results; docs/ and results/reference are made from them.
 DECIDES = (
@@ -53,11 +52,14 @@ def collect(
 
     Args:
         command: what the user typed.
-        source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
-        config: the settings that decide results beside the code, as `fairgat.config.Config` dumps them.
+        source: the folder of the Snakefile, whose commit is recorded; the runs say
+            themselves which trained them.
+        config: the settings that decide results beside the code, as
+            `fairgat.config.Config` dumps them.
         benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
-        made: the files that people read, under the results directory: what `fairgat publish` copies.
+        made: the files that people read, under the results directory: what `fairgat
+            publish` copies.
         judged_from: the results of the earlier run that trained, if this one did not.
     """
     content = {
@@ -65,7 +67,7 @@ def collect(
         **revision(source, DECIDES),
         "trained_at": trained_at(selections),
         "machine": machine(),
-        "versions": {"python": platform.python_version()} | dict(_versions()),
+        "versions": _versions(),
         "config": dict(config),
         "rules": costs(benchmarks),
         "hours": hours(benchmarks),
@@ -87,10 +89,9 @@ def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, An
     if not path.exists():
         return {}
     earlier = read_json(path)
-    # judged twice: by a run that did not train either
-    training = earlier.get("training") or {
-        key: earlier[key] for key in TRAINING if key in earlier
-    }
+    training = earlier.get("training")  # of a run that did not train either
+    if not training:
+        training = {key: earlier[key] for key in TRAINING if key in earlier}
     return {
         "trained_at": trained_at or earlier["trained_at"],
         "training": training,
@@ -98,32 +99,39 @@ def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, An
 
 
 def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
-    """Add up the `runs` that each `commit` trained and whether it was `modified`, most runs first."""
+    """Add up the `runs` that each code trained, most runs first.
+
+    A code is a `commit`, and whether it was `modified`.
+    """
     counts: Counter = Counter()
     for path in selections:
         for entry in read_json(path)["trained_at"]:
             counts[entry["commit"], entry["modified"]] += entry["runs"]
-    return [
-        {"commit": key[0], "modified": key[1], "runs": runs}
-        for key, runs in counts.most_common()
-    ]
+    codes = []
+    for (commit, modified), runs in counts.most_common():
+        codes.append({"commit": commit, "modified": modified, "runs": runs})
+    return codes
 
 
-def _versions() -> Iterable[tuple[str, str]]:
+def _versions() -> dict[str, str]:
+    """Find the versions of Python and of those of PACKAGES that are installed."""
+    versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            yield name, importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
+    return versions
 
 
 def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
-    """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
+    """Sum up what the jobs of each rule took.
 
-    Jobs shorter than Snakemake's sampling interval have no memory.
+    `jobs`, `wall_seconds`, `cpu_seconds`, and `peak_mb`, the largest job's memory; jobs
+    shorter than Snakemake's sampling interval have none.
     """
-    frame = measured(benchmarks)
-    sums = frame.groupby("rule").agg(
+    of_rules = measured(benchmarks).groupby("rule")
+    sums = of_rules.agg(
         jobs=("s", "size"),
         wall_seconds=("s", "sum"),
         cpu_seconds=("cpu_time", "sum"),
@@ -133,23 +141,22 @@ def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
 
 
 def hours(benchmarks: str | Path) -> list[dict[str, Any]]:
-    """List what the training of each `method` on each `dataset` took: `jobs` and `cpu_hours`."""
+    """List what training a `method` on a `dataset` took: `jobs` and `cpu_hours`."""
     frame = measured(benchmarks)
     frame = frame[frame["rule"] == "train"]
     place = frame["place"].str.split("/", expand=True).reindex(columns=range(4))
     frame = frame.assign(dataset=place[2], method=place[3])
-    sums = frame.groupby(["dataset", "method"]).agg(
-        jobs=("s", "size"), cpu_seconds=("cpu_time", "sum")
-    )
-    sums["cpu_hours"] = (sums.pop("cpu_seconds") / 3600).round(3)
+    of_methods = frame.groupby(["dataset", "method"])
+    sums = of_methods.agg(jobs=("s", "size"), cpu_hours=("cpu_time", "sum"))
+    sums["cpu_hours"] = (sums["cpu_hours"] / 3600).round(3)
     return sums.reset_index().to_dict("records")
 
 
 def measured(benchmarks: str | Path) -> pd.DataFrame:
     """Read Snakemake's benchmark of each job.
 
-    The folder has one folder or file per rule. `place` is a job's path in it; seconds `s`,
-    `cpu_time` and the memory `max_rss` are 0 where they were not sampled.
+    The folder has one folder or file per rule. `place` is a job's path in it; seconds
+    `s`, `cpu_time` and the memory `max_rss` are 0 where they were not sampled.
     """
     columns = ["s", "cpu_time", "max_rss"]
     parts = []
@@ -165,68 +172,64 @@ def measured(benchmarks: str | Path) -> pd.DataFrame:
 
 
 def page(content: Mapping[str, Any]) -> Table:
-    """provenance.json as a page."""
+    """Show provenance.json as a page."""
     config = content["config"]
+    trained = [f"{commit(code)}: {code['runs']} runs" for code in content["trained_at"]]
     run = {
         "Command": content["command"],
         "Commit": commit(content),
-        "Trained at": ", ".join(
-            f"{commit(code)}: {code['runs']} runs" for code in content["trained_at"]
-        ),
+        "Trained at": ", ".join(trained),
         "Seed": config["seed"],
         "Splits": config["splits"]["count"],
         "Selection rule": config["selection"]["rule"],
     }
-    pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
-    if training := content.get("training"):
-        pairs["Machine that trained"] = training["machine"]
-        pairs["Versions that trained"] = training["versions"]
-    rules = [
-        row(
-            rule,
-            *(f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")),
-            f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else DASH,
-        )
-        for rule, entry in content["rules"].items()
-    ]
-    panels = [
-        Panel(
-            "stacked",
-            ["", ""],
-            [Block(title, [*starmap(row, entries.items())])],
-            align="ll",
-        )
-        for title, entries in pairs.items()
-    ]
-    trained = content.get("training", content).get("hours", [])
-    times = [
-        row(
-            f"{each['method']} on {each['dataset']}",
-            each["jobs"],
-            f"{each['cpu_hours']:.2f}",
-        )
-        for each in trained
-    ]
-    header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
+    training = content.get("training", {})
+    about = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
+    if training:
+        about["Machine that trained"] = training["machine"]
+        about["Versions that trained"] = training["versions"]
+
+    panels = []
+    for title, entries in about.items():
+        rows = [row(name, value) for name, value in entries.items()]
+        panels.append(_panel(title, [""], rows, align="ll"))
+    rules = [_rule(name, entry) for name, entry in content["rules"].items()]
+    hours = (training or content).get("hours", [])
+    of_rules = ["jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
+    panels.append(_panel("Rule", of_rules, rules, align="lrrrr"))
+    times = [_time(entry) for entry in hours]
+    panels.append(_panel("Training", ["jobs", "CPU hours"], times, align="lrr"))
     return Table(
         name="provenance",
         caption="Provenance",
-        panels=[
-            *panels,
-            Panel("stacked", header, [Block("Rule", rules)], align="lrrrr"),
-            Panel(
-                "stacked",
-                ["", "jobs", "CPU hours"],
-                [Block("Training", times)],
-                align="lrr",
-            ),
-        ],
+        panels=panels,
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",
     )
 
 
+def _panel(title: str, header: Sequence[str], rows: list[Row], align: str) -> Panel:
+    return Panel("stacked", ["", *header], [Block(title, rows)], align=align)
+
+
+def _rule(name: str, entry: Mapping[str, Any]) -> Row:
+    """Show what a rule cost."""
+    sums = [f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")]
+    peak = f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else DASH
+    return row(name, *sums, peak)
+
+
+def _time(entry: Mapping[str, Any]) -> Row:
+    """Show what the training of a method on a data set took."""
+    name = f"{entry['method']} on {entry['dataset']}"
+    return row(name, entry["jobs"], f"{entry['cpu_hours']:.2f}")
+
+
 def commit(code: Mapping[str, Any], digits: int | None = None) -> str:
-    """Name the commit of some code, in full or by its first digits, and say if the code was changed since."""
+    """Name the commit of some code, in full or by its first digits.
+
+    And say if the code was changed since.
+    """
+    name = code["commit"] or "unknown"
     changed = " with uncommitted changes" if code["modified"] else ""
-    return f"{(code['commit'] or 'unknown')[:digits]}{changed}"
+    return f"{name[:digits]}{changed}"

@@ -29,11 +29,14 @@ def rendered(published: Path) -> str:
     def text(name: str) -> str:
         return read_text(published / name).strip()
 
+    def below_heading(name: str) -> str:
+        return re.sub(r"\A# .*\n", "", text(name)).strip()
+
     template = environment.get_template("readme.md.j2")
     rendered = template.render(
         exists=exists,
         text=text,
-        below_heading=lambda name: re.sub(r"\A# .*\n", "", text(name)).strip(),
+        below_heading=below_heading,
         provenance=read_json(published / "provenance.json"),
     )
     return rendered.strip() + "\n"

@@ -27,58 +27,71 @@ LARGEST = 5 << 20  # bytes per file
 
 
 def publish(results: Path) -> Path:
-    """Copy a run's files and studies into `reference` in its folder, which afterwards holds them and nothing else.
+    """Copy a run's files and studies into `reference` in its folder.
+
+    Afterwards that holds them and nothing else; what was published of a study stays
+    where there is none of that name. Of each selected cell, run.json and predictions
+    go along (`keep_predictions`). Of pages and pictures, .html and .png are left out:
+    .md and .svg show the same.
 
     Args:
-        results: the run's results directory, whose provenance.json lists its files. Studies, each made by a
-            separate run, are looked for in its folder `studies` and in that of each results directory within it, whose
-            provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
-            was published of a study stays where there is none of that name. Of each
-            selected cell, run.json and predictions go along (`keep_predictions`). Of pages and
-            pictures, .html and .png are left out: .md and .svg show the same.
+        results: the run's results directory, whose provenance.json lists its files.
+            Studies, each made by a separate run, are looked for in its folder `studies`
+            and in that of each results directory within it, whose provenance, account
+            and, if it has results of the paper, audit go to the study of the
+            directory's name.
 
     Returns:
         The published folder, which stays what it was until the new one is whole.
 
     Raises:
-        DataError: this is no results folder, the run is not finished, a file was changed
-            after it was written, is too large to be kept under version control or lies
-            elsewhere, two studies have one name, or `reference` is something that was not
-            published.
+        DataError: this is no results folder, the run is not finished, a file was
+            changed after it was written, is too large to be kept under version control
+            or lies elsewhere, two studies have one name, or `reference` is something
+            that was not published.
     """
-    folder, provenance = results / "reference", _provenance(results)
+    folder = results / "reference"
+    provenance = _provenance(results)
     _restore(folder)
     _check_replaceable(folder)
     copies = _copies(results, provenance["files"])
     _check(results, copies)
-    with tempfile.TemporaryDirectory(
-        dir=results, prefix=f".{folder.name}."
-    ) as temporary:
+
+    prefix = f".{folder.name}."
+    with tempfile.TemporaryDirectory(dir=results, prefix=prefix) as temporary:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
             copy(path, fresh / place)
         keep_predictions(results, fresh)
-        for study in sorted((folder / "studies").glob("*")):
-            if not (fresh / "studies" / study.name).exists():
-                print(
-                    f"no study {study.name} was made: the one published before stays as it is"
-                )
-                kept = fresh / "studies" / study.name
-                shutil.copytree(study, kept, copy_function=copy)
+        _keep_studies(folder, fresh)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
         write_text(fresh / "README.md", readme.rendered(fresh))
         record_published(fresh)
-        before = Path(temporary) / "before"  # which is removed with its folder
-        try:
-            if folder.exists():
-                folder.rename(before)
-            fresh.rename(folder)
-        except BaseException:
-            if before.exists() and not folder.exists():
-                before.rename(folder)
-            raise
+        _replace(folder, fresh, before=Path(temporary) / "before")
     return folder
+
+
+def _keep_studies(folder: Path, fresh: Path) -> None:
+    """Copy what was published of a study that is not made now."""
+    for study in sorted((folder / "studies").glob("*")):
+        kept = fresh / "studies" / study.name
+        if not kept.exists():
+            name = study.name
+            print(f"no study {name} was made: the one published before stays as it is")
+            shutil.copytree(study, kept, copy_function=copy)
+
+
+def _replace(folder: Path, fresh: Path, before: Path) -> None:
+    """Put a fresh folder in a folder's place, which is at `before` meanwhile."""
+    try:
+        if folder.exists():
+            folder.rename(before)
+        fresh.rename(folder)
+    except BaseException:
+        if before.exists() and not folder.exists():
+            before.rename(folder)
+        raise
 
 
 def render_again(published: Path) -> None:
@@ -105,8 +118,8 @@ def _provenance(results: Path) -> dict[str, Any]:
     path = results / "provenance.json"
     if not path.exists():
         raise DataError(
-            f"{results} is not the folder of a finished run, which has provenance.json: "
-            "give one by --results-dir"
+            f"{results} is not the folder of a finished run, which has "
+            "provenance.json: give one by --results-dir"
         )
     provenance = read_json(path)
     if not isinstance(provenance, dict) or "files" not in provenance:
@@ -120,7 +133,7 @@ def _provenance(results: Path) -> dict[str, Any]:
 
 
 def _restore(folder: Path) -> None:
-    """Put back the folder that a publication was about to replace when it was killed."""
+    """Put back the folder that a killed publication was about to replace."""
     kept = sorted(folder.parent.glob(f".{folder.name}.*/before"))
     if kept and not folder.exists():
         kept[-1].rename(folder)
@@ -136,65 +149,68 @@ def _check_replaceable(folder: Path) -> None:
         return
     if not folder.is_dir() or any(folder.iterdir()):
         raise DataError(
-            f"{folder} is no published run, as it has no provenance.json, and publishing "
-            "would take its place. Move it away"
+            f"{folder} is no published run, as it has no provenance.json, and "
+            "publishing would take its place. Move it away"
         )
 
 
 def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
-    copies |= {path: path.relative_to(results) for path in chosen_runs(results)}
-    copies |= {
-        path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))
-    }
-    for place in sorted(results.glob("*/studies")):
-        copies |= _of_study(place.parent) if place.parent.name != "reference" else {}
-    return {
-        path: place
-        for path, place in copies.items()
-        if path.suffix not in (".html", ".png", SUFFIX)
-    }
+    for path in [*chosen_runs(results), *sorted(results.glob("studies/*/*"))]:
+        copies[path] = path.relative_to(results)
+    for studies in sorted(results.glob("*/studies")):
+        if studies.parent.name != "reference":
+            copies |= _of_study(studies.parent)
+    left_out = (".html", ".png", SUFFIX)
+    return {path: copies[path] for path in copies if path.suffix not in left_out}
 
 
 def _of_study(root: Path) -> dict[Path, Path]:
-    """What is published of a study that has a results directory of its own."""
-    about = [
-        *root.glob("provenance.json"),
-        *root.glob("figures/account.*"),
-        *root.glob("tables/account.*"),
-    ]
-    about += root.glob("audit/*") if audited(root) else []
-    copies = {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
-    return copies | {path: Path("studies", root.name, path.name) for path in about}
+    """List what is published of a study that has a results directory of its own."""
+    kinds = ["provenance.json", "figures/account.*", "tables/account.*"]
+    if audited(root):
+        kinds.append("audit/*")
+    studies = sorted(root.glob("studies/*/*"))
+    copies = {path: path.relative_to(root) for path in studies}
+    for kind in kinds:
+        for path in root.glob(kind):
+            copies[path] = Path("studies", root.name, path.name)
+    return copies
 
 
 def _check(results: Path, copies: dict[Path, Path]) -> None:
+    """Refuse what cannot be published."""
     first = dict[Path, Path]()
     for path, place in copies.items():
-        if (other := first.setdefault(place, path)) != path:
+        other = first.setdefault(place, path)
+        if other != path:
             raise DataError(
-                f"{other} and {path} would both be published as {place}: remove or rename one of the studies"
+                f"{other} and {path} would both be published as {place}: remove or "
+                "rename one of the studies"
             )
         if not stays_inside(str(place)):
             raise DataError(
-                f"{path} would be published as {place}, outside of {results}. Run it again."
+                f"{path} would be published as {place}, outside of {results}. Run it "
+                "again."
             )
         if not path.exists():
             raise DataError(
-                f"the run in {results} is not whole: {path} does not exist. Run it again."
+                f"the run in {results} is not whole: {path} does not exist. Run it "
+                "again."
             )
-        if what := irregular(path):
+        what = irregular(path)
+        if what:
             raise DataError(f"{path} is {what}, and a file is needed. Run it again.")
-        if path.stat().st_size > LARGEST:
-            raise DataError(
-                f"{path} has {path.stat().st_size} bytes: too large to be published"
-            )
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise DataError(f"{path} has {size} bytes: too large to be published")
 
 
 def audited(results: Path) -> bool:
     """Tell whether a run had any of the paper's results to compare with."""
     path = results / "audit/paper_vs_reproduced.csv"
-    return path.exists() and bool(
-        frames.read(path, columns=("mean",))["mean"].notna().any()
-    )
+    if not path.exists():
+        return False
+    means = frames.read(path, columns=("mean",))["mean"]
+    return bool(means.notna().any())
