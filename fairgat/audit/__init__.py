@@ -142,10 +142,10 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for rule in statuses:
         verdicts = numbers.loc[numbers["rule"] == rule, "verdict"]
-        for verdict in labels.VERDICTS:
-            rows.append(("numbers", rule, verdict, (verdicts == verdict).sum()))
-        for status in claims.STATUSES:
-            rows.append(("claims", rule, status, (statuses[rule] == status).sum()))
+        counted = verdicts.value_counts().reindex(labels.VERDICTS, fill_value=0)
+        rows += [("numbers", rule, *count) for count in counted.items()]
+        counted = statuses[rule].value_counts().reindex(claims.STATUSES, fill_value=0)
+        rows += [("claims", rule, *count) for count in counted.items()]
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
@@ -205,8 +205,8 @@ def _what_ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
         splits = f"{counts.min()} to {counts.max()} splits of a data set"
 
     titles = settings.dataset_titles
-    names = ", ".join(titles.get(name, name) for name in ran["dataset"].unique())
+    names = [titles.get(name, name) for name in ran["dataset"].unique()]
     return (
         f"{said}: {n_methods} methods with {n_cells} cells of hyperparameters, "
-        f"{splits} ({names})."
+        f"{splits} ({', '.join(names)})."
     )

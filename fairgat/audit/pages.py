@@ -42,7 +42,8 @@ def verdicts(
     panels = []
     for name in TASK_OF_RESULTS:
         lines = shown[first_table == name]
-        panels.append(_numbers(_TITLES[name], lines, settings, _TEXTS.get(name, "")))
+        text = _TEXTS.get(name, "")
+        panels.append(_numbers(_TITLES[name], lines, settings, text))
 
     by_protocol = protocols[protocols["rule"] == settings.rule]
     for protocol, lines in by_protocol.groupby("protocol", sort=False):
@@ -140,10 +141,12 @@ def _not_run(dataset: str, settings: AuditSettings) -> str | None:
 def _line(line: Any) -> list[Cell | Text]:
     """Show a published result and ours."""
     std = "" if pd.isna(line.std) else f"{line.std:.2f}"
+    label = str(labels.metric(line.metric))
+    ours = percent.formatted("{:.2f}", line.mean)
     return [
-        str(labels.metric(line.metric)).removesuffix(" (%)"),
+        label.removesuffix(" (%)"),
         Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
-        Cell(percent.formatted("{:.2f}", line.mean), std=std),
+        Cell(ours, std=std),
         percent.formatted("{:+.2f}", line.difference),
         percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
         percent.formatted("{:.3g}", line.p),
@@ -203,8 +206,8 @@ def claims(
             "(and, where given, to a study with more splits). The rules compare the "
             "numbers as they are (means; in claim 3 standard deviations, in 6 and 8 "
             "seconds) and ignore noise, so even a lead smaller than the noise counts, "
-            "and a claim can fail, or pass, by luck. not supported: at least one check fails "
-            "(✗). not run: no check could be made, as results are missing (–). "
+            "and a claim can fail, or pass, by luck. not supported: at least one check "
+            "fails (✗). not run: no check could be made, as results are missing (–). "
             "supported where run: every check that could be made holds. "
             "paper_differences.csv has the differences between the paper's means, "
             "checks.csv every check in a row."

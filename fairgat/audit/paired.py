@@ -65,8 +65,9 @@ def page(frame: pd.DataFrame) -> Table:
     selected = frame[frame["selected"]]
     for_people = for_other_people(selected)
     panels = []
-    for task in [task for task in TASKS if task in set(frame["task"])]:
-        for kind, lines in ((percent.SPLITS, frame), (percent.PEOPLE, for_people)):
+    kinds = {percent.SPLITS: frame, percent.PEOPLE: for_people}
+    for task in TASKS:
+        for kind, lines in kinds.items():
             mine = lines[lines["task"] == task]
             if len(mine):
                 panels.append(_panel(f"{TASKS[task].title}: {kind}", task, mine))
@@ -87,7 +88,8 @@ def page(frame: pd.DataFrame) -> Table:
             "Test scores less GAT's on the same split, in percentage points: mean over "
             f"the splits ± half a 95 % interval; {marked}. {percent.INTERVALS} "
             f"{percent.NOT_CORRECTED} {counts}The cell that was selected has a bold "
-            "name; the others say what other choices would have given, and chose nothing."
+            "name; the others say what other choices would have given, and chose "
+            "nothing."
         ),
         source="From summary/(task)/runs.csv.",
     )

@@ -43,7 +43,8 @@ def papers(table: str) -> Results:
     """List the results that one of the paper's tables prints."""
     if table == "runtime":
         return seconds(load()[table])
-    return {Key(*key): Result(*pair) for key, pair in printed(table).items()}
+    numbers = printed(table)
+    return {Key(*key): Result(*pair) for key, pair in numbers.items()}
 
 
 def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
