@@ -70,7 +70,6 @@ rule statistics:
         settings=dataset_settings,
         shares=split_shares,
         seed=CONFIG.seed,
-        alpha_chi_max=CONFIG.searched("alpha_chi_max"),
         like=whose_splits,
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"

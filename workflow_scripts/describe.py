@@ -19,7 +19,6 @@ with logged(snakemake):
         published.get(counterpart, {}),
         splits=Splits.model_validate(params.shares),
         seed=params.seed,
-        alpha_chi_max=params.alpha_chi_max,
         stands_for=counterpart if counterpart != name else None,
         like=params.like,
     )

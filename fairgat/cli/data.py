@@ -41,7 +41,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     stats = actions.add_parser(
         "stats",
-        help="count a graph: homophily by group and label, R_chi, alpha_chi and more",
+        help="count a graph: homophily by group and label, R_chi, the cap and more",
     )
     stats.add_argument(
         "--out",
@@ -192,7 +192,7 @@ def stats(
         if not names and config.not_run(name):
             continue
         graph = Graph.load(make_graph(config, name, out, mirror))
-        counted = counts(graph, config.searched("alpha_chi_max"))
+        counted = counts(graph)
         yield f"{name}:"
         for line in to_check(graph, counted):
             yield f"  {line}"

@@ -277,18 +277,6 @@ class Config(Model):
         count = self.datasets[dataset].split_count or self.splits.count
         return list(range(first, first + count))
 
-    def searched(self, hyperparameter: str) -> list[float]:
-        """List every number that some method searches on some data set.
-
-        They are floats, as one method's 1 is another's 1.0; other values are left out.
-        """
-        values = set()
-        for method in self.methods.values():
-            for grid in (method.grid, *method.grids.values()):
-                values.update(grid.get(hyperparameter, []))
-        numbers = [value for value in values if isinstance(value, int | float)]
-        return sorted(set(map(float, numbers)))
-
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
         """Give the settings of `method` on `dataset`, less those of other data sets."""
         return _on(dataset, self.methods[method].settings)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -285,24 +286,37 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     }
 
 
-def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
-    """Give the attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. 9).
+def cap(r_chi: Mapping[Any, float]) -> float:
+    """Give the attention on inter-edges that makes the bias term least (Eq. 9).
+
+    It is 1 / (R_0 + R_1); infinite without inter-edges, where none does.
 
     Raises:
         NotDefined: there are not exactly two groups, for which the paper derives it.
-        ValueError: `alpha_chi_max` is outside [0, 1].
     """
     if len(r_chi) != 2:
         raise NotDefined(
-            f"the paper's closed form of alpha_chi is for two sensitive groups; there are {len(r_chi)}. Balanced "
-            "shares (`fairgat.nn.balanced_shares`, in a configuration `shares: balanced`) are for any number"
+            "the paper's closed form of alpha_chi is for two sensitive groups; there are "
+            f"{len(r_chi)}. Balanced shares (`fairgat.nn.balanced_shares`, in a "
+            "configuration `shares: balanced`) are for any number"
         )
+    total = sum(r_chi.values())
+    return 1 / total if total else math.inf
+
+
+def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
+    """Give the attention on inter-edges: the smaller of `cap` and `alpha_chi_max`.
+
+    Raises:
+        NotDefined: there are not exactly two groups.
+        ValueError: `alpha_chi_max` is outside [0, 1].
+    """
+    capped = cap(r_chi)
     if not 0 <= alpha_chi_max <= 1:
         raise ValueError(
             f"alpha_chi_max must be a share of attention in [0, 1], got {alpha_chi_max}"
         )
-    total = sum(r_chi.values())
-    return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
+    return min(alpha_chi_max, capped)
 
 
 def sort_edges(edge_index: np.ndarray) -> np.ndarray:

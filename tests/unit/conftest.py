@@ -128,7 +128,7 @@ def plan(tmp_path_factory) -> Plan:
         "groups": 7,
         "train_edges": 7392,
         "r_chi": {"0": 0.9, "1": 0.6},
-        "alpha_chi": {"0.25": 0.25, "0.75": 0.66666},
+        "cap": 0.66666,
         "label_homophily": None,
         "group_homophily": 0.5,
         "without_other_group": 0.25,

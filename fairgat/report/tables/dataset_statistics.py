@@ -1,6 +1,6 @@
 """Statistics of the data sets: counts, the attention that follows, and mixing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgat.config import TASKS
@@ -38,7 +38,8 @@ _MARKS = "✓ equal to the paper's, ✗ different, ≈ different as the splits a
 _TRAINING_GRAPH = "Where links are predicted, they are the training graph's."
 _FAIR_ATTENTION = (
     "Fair attention: the share of each group's nodes that have an inter-edge, and the "
-    "attention on inter-edges that follows from it for each of its upper limits."
+    "cap that follows from it, 1 / (R_0 + R_1): the attention on inter-edges is the "
+    "smaller of it and α_χ^max."
 )
 _INTER_EDGES = "Where links are predicted, the attention is the limit itself."
 _MIXING = (
@@ -54,8 +55,8 @@ _GROUPS = (
 
 Counts = Mapping[str, Any]
 """What is counted in a graph (`fairgat.data.statistics.counts`)."""
-Columns = dict[Text, Callable[[Counts], float | None]]
-"""Headings, and what gives a column's value of a graph."""
+Columns = Mapping[Text, tuple[str, ...]]
+"""Headings, and the keys of their quantity in the counts of a graph."""
 
 
 def build(settings: Settings, files: Files) -> Table:
@@ -81,8 +82,8 @@ def build(settings: Settings, files: Files) -> Table:
         marks = _MARKS
     notes = Notes()
     ours = "ours" if settings.compares_with_paper else ""
-    attention = _reaches(people) | _limits(people)
-    mixing: Columns = {title: _quantity(name) for name, title in MIXING.items()}
+    attention = {**_reaches(people), "cap": ("cap",)}
+    mixing = {title: (name,) for name, title in MIXING.items()}
     panels = {
         "": _counts(of_people, SOCIAL, social, stats, ours, notes),
         _TRAINING_GRAPH: _counts(of_papers, CITATION, citation, stats, ours, notes),
@@ -170,45 +171,31 @@ def _count(
 # ------------------------------------------------------------------------------- shares
 
 
-def _reaches(counted: Mapping[str, Counts]) -> Columns:
-    """The share of the nodes that have an inter-edge, of each group."""
+def _reaches(counted: Mapping[str, Counts]) -> dict[Text, tuple[str, ...]]:
+    """Give the share of the nodes that have an inter-edge, of each group."""
     groups = {group for counts in counted.values() for group in counts["r_chi"]}
-    columns: Columns = {}
+    columns = {}
     for group in sorted(groups, key=int):
         heading = Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$")
-        columns[heading] = _quantity("r_chi", group)
+        columns[heading] = ("r_chi", group)
     return columns
-
-
-def _limits(counted: Mapping[str, Counts]) -> Columns:
-    """The attention on inter-edges that follows from each of its upper limits."""
-    limits = {limit for counts in counted.values() for limit in counts["alpha_chi"]}
-    columns: Columns = {}
-    for limit in sorted(limits, key=float):
-        value = f"{float(limit):g}"
-        tex = rf"$\alpha^{{\chi}}$ at $\alpha_{{\max}}^{{\chi}}$ {value}"
-        heading = Math(f"α_χ at α_χ^max {value}", tex)
-        columns[heading] = _quantity("alpha_chi", limit)
-    return columns
-
-
-def _quantity(name: str, of: str | None = None) -> Callable[[Counts], float | None]:
-    """Give what takes a quantity from the counts of a graph, or an entry of one."""
-
-    def value(counts: Counts) -> float | None:
-        return counts.get(name) if of is None else counts[name].get(of)
-
-    return value
 
 
 def _shares(title: str, counted: Mapping[str, Counts], columns: Columns) -> Panel:
     """Show a row of shares for each data set."""
     rows = []
     for name, counts in counted.items():
-        values = [value(counts) for value in columns.values()]
+        values = [_value(counts, keys) for keys in columns.values()]
         rows.append(row(name, *map(_share, values)))
     blocks = [Block(title, rows)] if rows else []
     return Panel("stacked", [title, *columns], blocks)
+
+
+def _value(counts: Counts, keys: tuple[str, ...]) -> float | None:
+    value: Any = counts
+    for key in keys:
+        value = value.get(key)
+    return value
 
 
 def _groups(counted: Mapping[str, Counts]) -> Panel:

@@ -167,7 +167,7 @@ def test_stats_counts_a_graph(stats):
     shown = dict(line.split(maxsplit=1) for line in lines)
     assert name == "mine:" and shown["s0"] == "200" and shown["label_gap"] == "0.4000"
     assert float(shown["group_homophily"]) == pytest.approx(0.25, abs=0.05)
-    assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
+    assert float(shown["cap"]) == pytest.approx(0.5, abs=0.01)
 
 
 def test_stats_say_what_each_column_was_taken_for(tmp_path, stats):

@@ -68,9 +68,7 @@ def test_it_is_the_papers_experiment():
         0.7,
         0.75,
     ]
-    assert len(loaded.cells("fairgat", "recidivism")) == 6 and loaded.searched(
-        "alpha_chi_max"
-    ) == [0.25, 0.5, 0.75]
+    assert len(loaded.cells("fairgat", "recidivism")) == 6
 
 
 @pytest.mark.parametrize(

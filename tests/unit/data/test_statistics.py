@@ -28,16 +28,15 @@ def describe(graph, task="node_classification", published=(), **more):
     )
 
 
-def test_three_groups_are_counted_and_have_no_closed_form_of_alpha_chi():
-    counts = statistics.counts(
-        replace(social(), sensitive=np.array([0, 0, 1, 1, 2])), [0.5]
-    )
+def test_three_groups_are_counted_and_have_no_cap():
+    three = replace(social(), sensitive=np.array([0, 0, 1, 1, 2]))
+    counts = statistics.counts(three)
     assert (counts["groups"], counts["s0"], counts["s1"], counts["s2"]) == (3, 2, 2, 1)
-    assert set(counts["r_chi"]) == {"0", "1", "2"} and counts["alpha_chi"] == {}
+    assert set(counts["r_chi"]) == {"0", "1", "2"} and counts["cap"] is None
 
 
 def test_counts():
-    assert statistics.counts(social(), [0.25, 1.0]) == {
+    assert statistics.counts(social()) == {
         "nodes": 5,
         "features": 2,
         "groups": 2,
@@ -71,7 +70,7 @@ def test_counts():
         },
         "tau": pytest.approx(2 / 3 + 7 / 9 - 1),
         "r_chi": {"0": 1.0, "1": pytest.approx(2 / 3)},
-        "alpha_chi": {"0.25": 0.25, "1.0": pytest.approx(0.6)},
+        "cap": pytest.approx(0.6),
     }
 
 
@@ -126,7 +125,7 @@ def test_link_prediction_counts_the_training_graph_of_split_0():
         "inter_edges": 0,
         "intra_edges": edges.shape[1],
     }
-    stats = describe(graph, "link_prediction", published, alpha_chi_max=[0.5])
+    stats = describe(graph, "link_prediction", published)
     counts = stats["counts"]
     assert (counts["inter_edges"], counts["intra_edges"]) == (
         inter,
@@ -137,7 +136,7 @@ def test_link_prediction_counts_the_training_graph_of_split_0():
         == counts["edges"]
         == graph.num_edges
     )
-    assert counts["alpha_chi"] == {}  # there it is the grid's value itself
+    assert counts["cap"] is None  # there R_chi caps no attention
     assert {check["quantity"] for check in stats["checks"] if check["equal"]} == {
         "nodes",
         "groups",
