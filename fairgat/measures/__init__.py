@@ -15,6 +15,7 @@ from fairgat.measures.registry import (
     MORE_GROUPS,
     NUMBER,
     PERCENT,
+    POSITIVE_RATE,
     Measure,
     Role,
     Unit,

@@ -69,7 +69,8 @@ class Measure:
         roles: what it is used for.
         by: whether there is one for each group (`{name}_0`, `{name}_1`, ...) or, where
             groups are combinations of attributes, for each attribute (`{name}_race`).
-        which: the group or the attribute, of such a measure.
+        one_of, which: of the measure of one group or attribute, the name of that of
+            all of them, and which it is of.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Measure:
     roles: tuple[Role, ...] = ()
     unit: Unit = PERCENT
     by: Literal["group", "attribute"] | None = None
+    one_of: str = ""
     which: str = ""
 
     def which_of(self, name: str) -> str:
@@ -96,8 +98,9 @@ class Measure:
         return which
 
     def of_one(self, which: str) -> "Measure":
-        """The measure of one group or attribute."""
-        return replace(self, name=f"{self.name}_{which}", which=which, by=None)
+        """Give the measure of one group or attribute."""
+        name = f"{self.name}_{which}"
+        return replace(self, name=name, one_of=self.name, which=which, by=None)
 
 
 def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> Measure:
@@ -162,7 +165,15 @@ AUC = Measure(
     ("utility",),
 )
 
-MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two groups
+POSITIVE_RATE = Measure(
+    "positive_rate",
+    "ŷ=1 | s={which}",
+    r"$\hat{y}{=}1 \mid s{=}{which}$",
+    lambda d: rates.positive_rates(d.counts),
+    by="group",
+)
+MORE_GROUPS = POSITIVE_RATE.of_one("2").name
+"""Has a value where there are more than two groups."""
 
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
@@ -237,13 +248,7 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             lambda d: metrics.accuracies(d.counts),
             by="group",
         ),
-        Measure(
-            "positive_rate",
-            "ŷ=1 | s={which}",
-            r"$\hat{y}{=}1 \mid s{=}{which}$",
-            lambda d: rates.positive_rates(d.counts),
-            by="group",
-        ),
+        POSITIVE_RATE,
         Measure(
             "true_positive_rate",
             "TPR | s={which}",
@@ -407,7 +412,8 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
         if measure.by == "group":
             value = dict(enumerate(value))
         for which, each in value.items():
-            values[f"{measure.name}_{which}"] = _number(measure, each)
+            one = measure.of_one(str(which))
+            values[one.name] = _number(measure, each)
     return values
 
 

@@ -11,6 +11,7 @@ from statistics import fmean, pstdev, stdev
 
 import pandas as pd
 
+from fairgat import measures
 from fairgat.scores.paired import ROUNDING, differences, half_width, splits_needed
 
 RUN = ["run_on", "method", "cell", "epochs"]
@@ -121,9 +122,13 @@ def _ran(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _constant(known: pd.DataFrame) -> pd.DataFrame:
     """Count the splits on which a run gives nearly everyone in a group one answer."""
-    is_rate = known["metric"].str.fullmatch(r"positive_rate_\d+")
-    rates = known[is_rate].groupby([*RUN, "split"])["value"]
+    names = [name for name in known["metric"].unique() if _is_positive_rate(name)]
+    rates = known[known["metric"].isin(names)].groupby([*RUN, "split"])["value"]
     all_no = rates.max() <= 1 - ALIKE
     all_yes = rates.min() >= ALIKE
     splits = (all_no | all_yes).groupby(RUN).sum()
     return splits.rename("constant").reset_index()
+
+
+def _is_positive_rate(metric: str) -> bool:
+    return measures.find(metric).one_of == measures.POSITIVE_RATE.name
