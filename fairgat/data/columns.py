@@ -62,8 +62,8 @@ class Columns(Model):
         """
         if not Path(path).exists():
             raise DataError(
-                f"{path} is missing, which this version writes beside a graph: make the "
-                "graph again, by the command that made it; it will be the same"
+                f"{path} is missing, which this version writes beside a graph: make "
+                "the graph again, by the command that made it; it will be the same"
             )
         try:
             return cls.model_validate(read_json(path))

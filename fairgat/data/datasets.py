@@ -1,8 +1,9 @@
-"""Find the source of each data set, check its options, and make its graph from raw files.
+"""Find the source of each data set, check its options, and make its graph.
 
-Importing this module imports neither pandas nor torch: every Snakemake process that reads the workflow does it. What is
-wrong with a configuration is a ConfigError that names every key by its path, and the nearest valid name; what is wrong
-with a raw file, or with a graph for its task, a DataError.
+Importing this module imports neither pandas nor torch: every Snakemake process that
+reads the workflow does it. What is wrong with a configuration is a ConfigError that
+names every key by its path, and the nearest valid name; what is wrong with a raw file,
+or with a graph for its task, a DataError.
 """
 
 import importlib
@@ -57,7 +58,10 @@ def _own_source(path: str, where: str) -> ModuleType:
 
 
 def source_of(name: str, settings: Dataset) -> ModuleType:
-    """Find the module that reads data set `name`: the one `source` names, or else the one that declares the name."""
+    """Find the module that reads data set `name`.
+
+    It is the one that `source` names, or else the one that declares the name.
+    """
     if settings.source and is_path(settings.source):
         return _own_source(settings.source, f"datasets.{name}.source")
     known = known_sources()
@@ -68,15 +72,14 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
             said = advice or f"{none}; {nearest(settings.source, known)}"
             raise ConfigError(f"datasets.{name}.source: {said}")
         return known[settings.source]
-    declared = {
-        dataset: module
-        for module in known.values()
-        for dataset in getattr(module, "NAMES", ())
-    }
+    declared = {}
+    for module in known.values():
+        for dataset in getattr(module, "NAMES", ()):
+            declared[dataset] = module
     if name not in declared:
         needed = (
-            "your own data need a `source`: tables, pyg, or the path of a module. Of the "
-            f"names that {_FOLDER} declares, {nearest(name, declared)}"
+            "your own data need a `source`: tables, pyg, or the path of a module. Of "
+            f"the names that {_FOLDER} declares, {nearest(name, declared)}"
         )
         raise ConfigError(f"datasets.{name}: {moved_source(name) or needed}")
     return declared[name]
@@ -93,15 +96,14 @@ def options_of(name: str, settings: Dataset) -> Model:
     try:
         options = model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:
-        raise ConfigError(
-            "\n".join(explain(error, f"datasets.{name}.options", model))
-        ) from None
-    if TASKS[settings.task].divides == "edges" and "degree" in getattr(
-        options, "graph_features", ()
-    ):
+        problems = explain(error, f"datasets.{name}.options", model)
+        raise ConfigError("\n".join(problems)) from None
+    predicts_links = TASKS[settings.task].divides == "edges"
+    if predicts_links and "degree" in getattr(options, "graph_features", ()):
         where = f"datasets.{name}.options.graph_features"
         raise ConfigError(
-            f"{where}: degree counts the edges that are held out, too: leave it out in link prediction"
+            f"{where}: degree counts the edges that are held out, too: leave it out in "
+            "link prediction"
         )
     return options
 
@@ -115,10 +117,8 @@ def check(config: Config) -> None:
         except ConfigError as error:
             problems += str(error).splitlines()
     if problems:
-        raise ConfigError(
-            "the data sets of the configuration are not valid:\n"
-            + "\n".join(f"  {p}" for p in problems)
-        )
+        first = "the data sets of the configuration are not valid:"
+        raise ConfigError("\n  ".join([first, *problems]))
 
 
 def files_of(name: str, settings: Dataset) -> list[File]:
@@ -127,7 +127,7 @@ def files_of(name: str, settings: Dataset) -> list[File]:
 
 
 def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) -> Graph:
-    """Make the data set's graph, of raw files whose checksums are verified once more."""
+    """Make the data set's graph of raw files, which are verified once more."""
     options = options_of(name, settings)
     source = source_of(name, settings)
     for file in source.files(name, options):
@@ -150,25 +150,33 @@ def columns_path(graph: str | Path) -> Path:
 
 
 def counterpart(name: str, settings: Dataset) -> str:
-    """Name the paper's data set that this one is compared with: that of its name, unless its source says otherwise."""
-    return getattr(source_of(name, settings), "COUNTERPARTS", {}).get(name, name)
+    """Name the paper's data set that this one is compared with.
+
+    It is that of its name, unless its source says otherwise.
+    """
+    others = getattr(source_of(name, settings), "COUNTERPARTS", {})
+    return others.get(name, name)
 
 
 def _check_task(graph: Graph, task: Task) -> None:
-    """Check what the task needs; a method that is defined for two groups only checks that itself."""
+    """Check what the task needs.
+
+    A method that is defined for two groups only checks that itself.
+    """
     if graph.num_groups < 2:
         raise DataError(
             f"fairness needs at least two sensitive groups; found {graph.num_groups}"
         )
-    if TASKS[task].binary:
-        labels = graph.labels[graph.labelled]
-        classes = sorted(set(labels.tolist()))
-        if classes != [0, 1]:
-            raise DataError(
-                f"{TASKS[task].title.lower()} needs the labels 0 and 1; found {classes[:10]}"
-            )
-        same = labels == graph.sensitive[graph.labelled]
-        if same.all() or (graph.num_groups == 2 and not same.any()):
-            raise DataError(
-                "the labels are the sensitive groups themselves, or their opposite; which column holds the labels?"
-            )
+    if not TASKS[task].binary:
+        return
+    labels = graph.labels[graph.labelled]
+    classes = sorted(set(labels.tolist()))
+    if classes != [0, 1]:
+        title = TASKS[task].title.lower()
+        raise DataError(f"{title} needs the labels 0 and 1; found {classes[:10]}")
+    same = labels == graph.sensitive[graph.labelled]
+    if same.all() or (graph.num_groups == 2 and not same.any()):
+        raise DataError(
+            "the labels are the sensitive groups themselves, or their opposite; which "
+            "column holds the labels?"
+        )

@@ -55,7 +55,8 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         if "lineterminator" not in written.read and path.suffix not in _PACKED:
             _check_line_ends(path, where)
 
-    frame = _parsed(path, where, {"dtype": _types(read_as, texts)} | read_as)
+    types = {"dtype": _types(read_as, texts)}
+    frame = _parsed(path, where, types | read_as)
     names_are_line_1 = written.read.get("header", 0) in (0, "infer")
     if names_are_line_1 and not _OTHER_NAMES & written.read.keys():
         first = _parsed(path, where, read_as | _FIRST_LINE)
@@ -150,7 +151,7 @@ def _byte(content: bytes, place: int) -> str:
 
 
 def _check_names(where: str, names: list[str]) -> None:
-    """Refuse columns without a name or with another's, which pandas names for itself."""
+    """Refuse columns without a name or with another's, which pandas renames."""
     for place, name in enumerate(names):
         if not name.strip():
             raise DataError(
@@ -185,7 +186,7 @@ def _check_swallowed(frame: "pd.DataFrame", where: str, sep: str | None) -> None
             if expected in counts or whole == [expected] * len(whole):
                 row = frame.index[frame[name] == cell][0]
                 raise DataError(
-                    f"{where}: column {name!r} is {cell[:80]!r}, which has a row within "
-                    "it: take out the stray quote before it, or the line break (row "
-                    f"{row} of the data)"
+                    f"{where}: column {name!r} is {cell[:80]!r}, which has a row "
+                    "within it: take out the stray quote before it, or the line break "
+                    f"(row {row} of the data)"
                 )

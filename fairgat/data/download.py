@@ -1,7 +1,8 @@
-"""Bring raw files from a mirror or the web; verify them; put them in place whole or not at all.
+"""Bring raw files from a mirror or the web, and verify them.
 
-Pooch downloads, and tries again after a broken connection. Each file lands beside its checksum, and a manifest lists
-them all. A file that is there already with the right checksum stays.
+They are put in place whole or not at all. Pooch downloads, and tries again after a
+broken connection. Each file lands beside its checksum, and a manifest lists them all. A
+file that is there already with the right checksum stays.
 """
 
 import os
@@ -32,10 +33,14 @@ TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
 LARGEST = 4 << 30  # bytes of a file
 LEAST = 1000  # bytes that come in a second, on the average of a WINDOW
 WINDOW = 60.0  # seconds
-_OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."
+_OWN = (
+    "Correct their paths in the data set's `options`: they are relative to where the "
+    "command runs."
+)
 _BY_HAND = (
-    "To supply published files by hand: `fairgat data where` lists each with its address and checksum; put them into "
-    "one folder, under any names, and `fairgat data add FOLDER` finds and verifies them."
+    "To supply published files by hand: `fairgat data where` lists each with its "
+    "address and checksum; put them into one folder, under any names, and `fairgat "
+    "data add FOLDER` finds and verifies them."
 )
 _SKIP = "To run the rest without this data set, add to your command: --config skip={}"
 
@@ -60,25 +65,23 @@ def acquire(
         mirror: a folder laid out by `File.name`, tried first.
 
     Raises:
-        DataError: naming every file that cannot be had, every place tried and why it failed. The other files stay, so
-            that the next run fetches only what is missing.
+        DataError: naming every file that cannot be had, every place tried and why it
+            failed. The other files stay, so that the next run fetches only what is
+            missing.
     """
-    failures, entries = dict[File, Unavailable](), []
+    failures = dict[File, Unavailable]()
+    entries = []
     silent = dict[str, Unreachable]()
     for file in files:
         try:
             checksum = _obtain(file, folder, mirror, silent)
         except Unavailable as reasons:
             failures[file] = reasons
-        else:
-            # Its address also where a mirror gave it: the manifest, on which all else depends, is the same.
-            entries.append(
-                {
-                    "name": file.name,
-                    "sha256": checksum,
-                    "source": file.url or str(file.local),
-                }
-            )
+            continue
+        # Its address also where a mirror gave it: all else depends on the manifest,
+        # which is the same.
+        source = file.url or str(file.local)
+        entries.append({"name": file.name, "sha256": checksum, "source": source})
     if failures:
         count = f"{name}: {len(failures)} of {len(files)} files cannot be had"
         raise DataError(count + _explained(name, failures))
@@ -97,12 +100,15 @@ def _explained(name: str, failures: dict[File, Unavailable]) -> str:
 
 
 def hand_on(folder: Path, target: Path, manifest: Path) -> None:
-    """Fill a folder with hard links to the files of another, or copies where the file system has no links.
+    """Fill a folder with hard links to the files of another.
+
+    Or with copies, where the file system has no links.
 
     Args:
         folder: where the files were acquired.
         target: the folder to fill.
-        manifest: where the manifest is wanted: in a bucket's local copy, if not in `folder`.
+        manifest: where the manifest is wanted: in a bucket's local copy, if not in
+            `folder`.
 
     Raises:
         DataError: the disk refused.
@@ -125,7 +131,10 @@ def _link(origin: str, target: str) -> None:
 
 
 def place(file: File, origin: Path | str, folder: Path) -> str:
-    """Copy a file, or fetch it from its address, to its place in `folder`; return its SHA-256.
+    """Copy a file, or fetch it from its address, to its place in `folder`.
+
+    Returns:
+        Its SHA-256.
 
     Raises:
         Unavailable: `origin` does not give the file that is wanted.
@@ -140,8 +149,10 @@ def place(file: File, origin: Path | str, folder: Path) -> str:
             else:
                 _copy(origin, part)
             if file.pin and file.pin not in identities(part):
+                size = part.stat().st_size
                 raise Unavailable(
-                    f"it gave {part.stat().st_size} bytes with SHA-256 {sha256_of(part)}, not those of {file.pin}"
+                    f"it gave {size} bytes with SHA-256 {sha256_of(part)}, not those "
+                    f"of {file.pin}"
                 )
             checksum = sha256_of(part)
             os.replace(part, folder / part.name)
@@ -160,15 +171,9 @@ def _obtain(
     if file.pin and target.exists():
         if file.pin in identities(target):
             return sha256_of(target)
-        print(
-            f"{target} is not the file that is wanted; fetching it again",
-            file=sys.stderr,
-        )
-    in_mirror = mirror / file.name if mirror else None
-    origins: list[Path | str | None] = (
-        [file.local] if file.local else [in_mirror, file.url]
-    )
-    places = [origin for origin in origins if origin is not None]
+        what = f"{target} is not the file that is wanted; fetching it again"
+        print(what, file=sys.stderr)
+    places = _places(file, mirror)
     reasons = []
     for origin in places:
         try:
@@ -178,6 +183,18 @@ def _obtain(
                 raise
             reasons.append(f"    {origin}: {error}")
     raise Unavailable("\n".join(reasons) or "    no place is known for it")
+
+
+def _places(file: File, mirror: Path | None) -> list[Path | str]:
+    """List where a file may be had, in the order to try."""
+    if file.local:
+        return [file.local]
+    places: list[Path | str] = []
+    if mirror:
+        places.append(mirror / file.name)
+    if file.url is not None:
+        places.append(file.url)
+    return places
 
 
 def _asked(
@@ -195,12 +212,11 @@ def _asked(
 
 
 def _copy(origin: Path, part: Path) -> None:
-    if what := irregular(origin):
+    what = irregular(origin)
+    if what:
         raise Unavailable(f"it is {what}, and a file is needed")
-    try:
-        origin.open(
-            "rb"
-        ).close()  # separate from copying, which may fail because the disk is full
+    try:  # separate from copying, which may fail because the disk is full
+        origin.open("rb").close()
     except OSError as error:
         raise Unavailable(error.strerror) from None
     shutil.copyfile(origin, part)
@@ -212,7 +228,7 @@ def _download(url: str, part: Path) -> None:
 
     print(f"Downloading {url}", file=sys.stderr)
     pooch.get_logger().setLevel("WARNING")  # a line before each further attempt
-    # Compressed answers would hide a truncated file, and their length would not be the file's.
+    # Compressed answers would hide a truncated file: their length is not the file's.
     headers = {"Accept-Encoding": "identity"}
     downloader = pooch.HTTPDownloader(
         sys.stderr.isatty(), timeout=TIMEOUT, headers=headers
@@ -239,10 +255,11 @@ def _download(url: str, part: Path) -> None:
 
 
 class _Counted:
-    """Pooch's downloader, the bytes that came in all its tries, and a limit of a file."""
+    """Pooch's downloader, with the bytes that came in all its tries, and a limit."""
 
     def __init__(self, download: Callable[..., object]) -> None:
-        self.download, self.size = download, 0
+        self.download = download
+        self.size = 0
 
     def __call__(self, url: str, path: str, cache: object, **more: Any) -> None:
         with open(path, "wb") as self.file:

@@ -73,9 +73,10 @@ def joined(
     for place, end in enumerate(ends):
         pairs[:, place] = find(listed.frame[end])
     good = _good(roles, listed, ends, pairs, unknown)
+    first = [str(listed.frame[end].iloc[0]) for end in ends]
     facts = {
         "edge_columns": columns,
-        "first_edge": " – ".join(str(listed.frame[end].iloc[0]) for end in ends),
+        "first_edge": " – ".join(first),
         "left_out_edges": int((~good).sum()),
     }
     if not good.all():
@@ -129,7 +130,7 @@ def _link(text: str) -> float:
 def _good(
     roles: Roles, listed: Table, ends: Sequence[str], pairs: np.ndarray, unknown: str
 ) -> np.ndarray:
-    """Say of each row, (m,) bool, whether it joins two nodes; note one that does not."""
+    """Say whether each row, (m,) bool, joins two nodes; note one that does not."""
     if "unknown_ids" not in roles.drop:
         what = (
             f"{unknown}: correct it, or leave such edges out by `drop: [unknown_ids]`"
@@ -153,16 +154,19 @@ def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]
         groups: (N,) the group of each node, -1 for one that is not in the graph.
         count: how many different edges there are.
     """
-    different = distinct(pairs[:, 0].astype(np.int64) * len(groups) + pairs[:, 1])
+    codes = pairs[:, 0].astype(np.int64) * len(groups) + pairs[:, 1]
+    different = distinct(codes)
     small = groups.astype(np.int16)  # for memory: there are few groups
     first = small[different // len(groups)]
     second = small[different % len(groups)]
     inside = (first >= 0) & (second >= 0)
+    inter = inside & (first != second)
+    intra = inside & (first == second)
     return {
         "repeated_edges": len(pairs) - len(different),
         "edges_listed_both_ways": len(different) - count,
-        "listed_inter_edges": int((inside & (first != second)).sum()),
-        "listed_intra_edges": int((inside & (first == second)).sum()),
+        "listed_inter_edges": int(inter.sum()),
+        "listed_intra_edges": int(intra.sum()),
     }
 
 
@@ -175,10 +179,11 @@ def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    source, target = edge_index[:, among[edge_index].all(axis=0)]
-    adjacency = coo_array(
-        (np.ones(len(source), dtype=np.int8), (source, target)),
-        shape=(len(among), len(among)),
-    )
+    inside = among[edge_index].all(axis=0)
+    source, target = edge_index[:, inside]
+    ones = np.ones(len(source), dtype=np.int8)
+    shape = (len(among), len(among))
+    adjacency = coo_array((ones, (source, target)), shape=shape)
     _, component = connected_components(adjacency, directed=False)
-    return among & (component == np.bincount(component[among]).argmax())
+    largest = np.bincount(component[among]).argmax()
+    return among & (component == largest)

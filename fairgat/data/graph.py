@@ -1,4 +1,4 @@
-"""The graph that every data set becomes: its arrays, its `.npz` file, R_chi and alpha_chi."""
+"""The graph that every data set becomes: its arrays, its `.npz` file, and R_chi."""
 
 import io
 import json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 UNLABELLED = -1
-"""The label of a node whose label is not known: it is in the graph, and neither trained nor measured on."""
+"""The label of a node whose label is not known: neither trained nor measured on."""
 _ARRAYS = ("features", "labels", "sensitive", "edge_index")
 
 
@@ -29,13 +29,16 @@ class Graph:
 
     Attributes:
         features: (N, F) float32, already scaled as the protocol asks.
-        labels: (N,) int64 class of each node (0/1 for node classification), or UNLABELLED.
+        labels: (N,) int64 class of each node (0/1 for node classification), or
+            UNLABELLED.
         sensitive: (N,) int64 sensitive group of each node, 0 .. S-1.
-        edge_index: (2, E) int64, both directions of every edge, sorted by (row, column), no self-loops and no
-            duplicates. Row 0 is the source, row 1 the target, as in PyTorch Geometric.
-        groups: for each group its value of every sensitive attribute, such as `{"race": "1", "sex": "0"}`; empty where
-            that is not known.
-        facts: how its files were read and what was left out, for the statistics; nothing is computed from it.
+        edge_index: (2, E) int64, both directions of every edge, sorted by (row,
+            column), no self-loops and no duplicates. Row 0 is the source, row 1 the
+            target, as in PyTorch Geometric.
+        groups: for each group its value of every sensitive attribute, such as `{"race":
+            "1", "sex": "0"}`; empty where that is not known.
+        facts: how its files were read and what was left out, for the statistics;
+            nothing is computed from it.
         columns: what the features were made of; it has a file of its own.
     """
 
@@ -63,23 +66,27 @@ class Graph:
     @property
     def group_names(self) -> list[str]:
         """What each group is called, such as "race=1, sex=0"."""
-        named = self.groups or [{"s": str(group)} for group in range(self.num_groups)]
-        return [
-            ", ".join(f"{attribute}={value}" for attribute, value in values.items())
-            for values in named
-        ]
+        if not self.groups:
+            return [f"s={group}" for group in range(self.num_groups)]
+        names = []
+        for group in self.groups:
+            values = [f"{attribute}={value}" for attribute, value in group.items()]
+            names.append(", ".join(values))
+        return names
 
     @property
     def attributes(self) -> dict[str, tuple[np.ndarray, list[str]]]:
-        """By sensitive attribute: each node's value of it, (N,) numbers from 0, and what the values are called."""
+        """Each node's value of each sensitive attribute.
+
+        (N,) numbers from 0, and what the values are called.
+        """
         coded = {}
-        for attribute in self.groups[0] if self.groups else ():
+        attributes = self.groups[0] if self.groups else ()
+        for attribute in attributes:
             values = [group[attribute] for group in self.groups]
             names = list(dict.fromkeys(values))
-            coded[attribute] = (
-                np.array([names.index(value) for value in values])[self.sensitive],
-                names,
-            )
+            of_groups = np.array([names.index(value) for value in values])
+            coded[attribute] = (of_groups[self.sensitive], names)
         return coded
 
     @property
@@ -95,7 +102,8 @@ class Graph:
     @property
     def inter_edges(self) -> np.ndarray:
         """(E,) bool: the edge joins two sensitive groups (the paper's E^chi)."""
-        return self.sensitive[self.edge_index[0]] != self.sensitive[self.edge_index[1]]
+        source, target = self.sensitive[self.edge_index]
+        return source != target
 
     @property
     def intra_edges(self) -> np.ndarray:
@@ -103,7 +111,7 @@ class Graph:
         return ~self.inter_edges
 
     def r_chi(self) -> dict[int, float]:
-        """Compute R^chi_s per group s, without self-loops: see the function of this name."""
+        """Compute R^chi_s per group s, by the function of this name."""
         return r_chi(self.sensitive, self.edge_index)
 
     def require_two_groups(self, what: str) -> None:
@@ -118,7 +126,8 @@ class Graph:
         if self.num_groups != 2:
             names = "; ".join(self.group_names)
             raise NotDefined(
-                f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {names}"
+                f"{what} is defined for two sensitive groups; this graph has "
+                f"{self.num_groups}: {names}"
             )
 
     def permute(self, order: np.ndarray) -> "Graph":
@@ -148,16 +157,19 @@ class Graph:
             raise DataError("features must be finite; some are NaN or infinite")
         if self.labels.min(initial=0) < UNLABELLED:
             raise DataError(
-                f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}"
+                f"labels are numbered from 0, {UNLABELLED} is unlabelled; found "
+                f"{self.labels.min()}"
             )
         numbers = np.unique(self.sensitive)
         if (numbers != np.arange(len(numbers))).any():
             raise DataError(
-                f"sensitive groups are numbered from 0 without a gap; found {numbers[:20].tolist()}"
+                "sensitive groups are numbered from 0 without a gap; found "
+                f"{numbers[:20].tolist()}"
             )
         if self.groups and len(self.groups) != len(numbers):
             raise DataError(
-                f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names"
+                f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of "
+                "them have names"
             )
         _check_edges(self.edge_index, self.num_nodes)
 
@@ -165,43 +177,31 @@ class Graph:
         """Write the `.npz`; it appears whole or not at all."""
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        about = json.dumps(
-            {"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False
-        )
-        save_npz(
-            path,
-            **arrays,
-            about=np.array(about),
-            format_version=np.int64(FORMAT_VERSION),
-        )
+        about = {"groups": self.groups, "facts": dict(self.facts)}
+        text = np.array(json.dumps(about, ensure_ascii=False))
+        version = np.int64(FORMAT_VERSION)
+        save_npz(path, **arrays, about=text, format_version=version)
 
     @classmethod
     def load(cls, path: str | Path) -> "Graph":
         """Read a graph written by `save`.
 
         Raises:
-            DataError: the file is not such a graph, is damaged, or has another format version.
+            DataError: the file is not such a graph, is damaged, or has another format
+                version.
         """
-        arrays = load_npz(path)
-        missing = [
-            name for name in (*_ARRAYS, "about", "format_version") if name not in arrays
-        ]
+        content = load_npz(path)
+        needed = (*_ARRAYS, "about", "format_version")
+        missing = [name for name in needed if name not in content]
         if missing:
             raise damaged(path, f"is not a graph file: it lacks {', '.join(missing)}")
-        version = int(arrays["format_version"])
+        version = int(content["format_version"])
         if version != FORMAT_VERSION:
-            raise damaged(
-                path, f"has graph format {version}; this version reads {FORMAT_VERSION}"
-            )
-        about = json.loads(str(arrays["about"]))
-        graph = cls(
-            features=arrays["features"],
-            labels=arrays["labels"],
-            sensitive=arrays["sensitive"],
-            edge_index=arrays["edge_index"],
-            groups=tuple(about["groups"]),
-            facts=about["facts"],
-        )
+            what = f"has graph format {version}; this version reads {FORMAT_VERSION}"
+            raise damaged(path, what)
+        about = json.loads(str(content["about"]))
+        arrays = {name: content[name] for name in _ARRAYS}
+        graph = cls(**arrays, groups=tuple(about["groups"]), facts=about["facts"])
         try:
             graph.check()
         except DataError as error:
@@ -210,27 +210,23 @@ class Graph:
 
 
 def _check_shapes(graph: Graph) -> None:
-    n = len(graph.features) if graph.features.ndim == 2 else -1
-    for name, shape, fits in (
-        ("features", "(N, F)", n >= 0),
-        ("labels", f"({n},)", graph.labels.shape == (n,)),
-        ("sensitive", f"({n},)", graph.sensitive.shape == (n,)),
-        (
-            "edge_index",
-            "(2, E)",
-            graph.edge_index.ndim == 2 and len(graph.edge_index) == 2,
-        ),
-    ):
-        array, dtype = (
-            getattr(graph, name),
-            np.dtype(np.float32 if name == "features" else np.int64),
+    edges = graph.edge_index
+    _check_array("features", graph.features, "(N, F)", graph.features.ndim == 2)
+    n = graph.num_nodes
+    _check_array("labels", graph.labels, f"({n},)", graph.labels.shape == (n,))
+    _check_array("sensitive", graph.sensitive, f"({n},)", graph.sensitive.shape == (n,))
+    _check_array("edge_index", edges, "(2, E)", edges.ndim == 2 and len(edges) == 2)
+
+
+def _check_array(name: str, array: np.ndarray, shape: str, fits: bool) -> None:
+    if not fits:
+        raise DataError(f"{name} must have shape {shape}, got {array.shape}")
+    dtype = np.dtype(np.float32 if name == "features" else np.int64)
+    if array.dtype != dtype:
+        raise DataError(
+            f"{name} must be {dtype}, got {array.dtype}; convert them with "
+            f".astype(np.{dtype})"
         )
-        if not fits:
-            raise DataError(f"{name} must have shape {shape}, got {array.shape}")
-        if array.dtype != dtype:
-            raise DataError(
-                f"{name} must be {dtype}, got {array.dtype}; convert them with .astype(np.{dtype})"
-            )
 
 
 def _check_edges(edges: np.ndarray, n: int) -> None:
@@ -238,7 +234,8 @@ def _check_edges(edges: np.ndarray, n: int) -> None:
         raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
     if (edges[0] == edges[1]).any():
         raise DataError(
-            "edge_index holds self-loops; they are added by the attention layers, not stored"
+            "edge_index holds self-loops; they are added by the attention layers, not "
+            "stored"
         )
     codes = edges[0] * n + edges[1]
     if (codes[1:] <= codes[:-1]).any():
@@ -254,9 +251,10 @@ def _check_edges(edges: np.ndarray, n: int) -> None:
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
-    """Compute R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
+    """Compute R^chi_s = |S^chi_s| / |S_s| per group (Theorem 1).
 
-    Where edges have a direction, those that come in count, as attention does.
+    It is the share of its nodes with at least one inter-edge. Where edges have a
+    direction, those that come in count, as attention does.
 
     Args:
         sensitive: (N,) group of each node, as `fairgat.groups` takes them.
@@ -265,25 +263,29 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     Raises:
         ValueError: a shape is wrong, a group is none, or an edge leaves 0 .. N-1.
     """
-    sensitive, edge_index = groups.values(sensitive), np.asarray(edge_index)
+    sensitive = groups.values(sensitive)
+    edge_index = np.asarray(edge_index)
     if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
         shapes = f"{sensitive.shape} and {edge_index.shape}"
         raise ValueError(
             f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}"
         )
-    if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(
-        sensitive
-    ):
+    if not edge_index.size:
+        edge_index = np.zeros((2, 0), dtype=np.int64)
+    elif not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
         raise ValueError(
-            f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends"
+            f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive "
+            "ends"
         )
-    source, target = edge_index if edge_index.size else np.zeros((2, 0), dtype=np.int64)
+
+    source, target = edge_index
+    is_inter = sensitive[source] != sensitive[target]
     has_inter = np.zeros(len(sensitive), dtype=bool)
-    has_inter[target[sensitive[source] != sensitive[target]]] = True
-    return {
-        group: float(has_inter[sensitive == group].mean())
-        for group in np.unique(sensitive).tolist()
-    }
+    has_inter[target[is_inter]] = True
+    shares = {}
+    for group in np.unique(sensitive).tolist():
+        shares[group] = float(has_inter[sensitive == group].mean())
+    return shares
 
 
 def cap(r_chi: Mapping[Any, float]) -> float:
@@ -296,8 +298,8 @@ def cap(r_chi: Mapping[Any, float]) -> float:
     """
     if len(r_chi) != 2:
         raise NotDefined(
-            "the paper's closed form of alpha_chi is for two sensitive groups; there are "
-            f"{len(r_chi)}. Balanced shares (`fairgat.nn.balanced_shares`, in a "
+            "the paper's closed form of alpha_chi is for two sensitive groups; there "
+            f"are {len(r_chi)}. Balanced shares (`fairgat.nn.balanced_shares`, in a "
             "configuration `shares: balanced`) are for any number"
         )
     total = sum(r_chi.values())
@@ -326,37 +328,42 @@ def sort_edges(edge_index: np.ndarray) -> np.ndarray:
 
 
 def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
-    """Give both directions of every edge, (2, E'), sorted, without self-loops and duplicates.
+    """Give both directions of every edge, (2, E'), sorted.
+
+    Without self-loops and duplicates.
 
     Raises:
         DataError: an edge names a node outside 0 .. num_nodes - 1.
     """
-    source, target = edge_index = np.asarray(edge_index, dtype=np.int64)
+    edge_index = np.asarray(edge_index, dtype=np.int64)
+    source, target = edge_index
     if edge_index.size and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
         raise DataError(f"an edge names a node outside 0 .. {num_nodes - 1}")
     source, target = edge_index[:, source != target]
-    codes = distinct(
-        np.concatenate([source * num_nodes + target, target * num_nodes + source])
-    )
+    forth = source * num_nodes + target
+    back = target * num_nodes + source
+    codes = distinct(np.concatenate([forth, back]))
     edges = np.empty((2, len(codes)), dtype=np.int64)
     np.divmod(codes, max(num_nodes, 1), out=(edges[0], edges[1]))
     return edges
 
 
 def distinct(codes: np.ndarray) -> np.ndarray:
-    """Sort in place and leave out repetitions: np.unique, which hashes whole numbers, takes ten times as long."""
+    """Sort in place and leave out repetitions.
+
+    np.unique, which hashes whole numbers, takes ten times as long.
+    """
     codes.sort()
-    return (
-        codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
-        if len(codes)
-        else codes
-    )
+    is_first = np.ones(len(codes), dtype=bool)
+    is_first[1:] = codes[1:] != codes[:-1]
+    return codes[is_first]
 
 
 def save_npz(path: str | Path, **arrays: np.ndarray | np.generic) -> None:
     """Write arrays to a compressed `.npz`, whole or not at all."""
     with replacing(path) as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # mypy takes them for allow_pickle
+        # mypy takes them for allow_pickle
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def load_npz(path: str | Path) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """New people beside those that a model was trained on, in one graph.
 
-They come in two files of training's form. Their features are made and scaled as those of
-training (`columns.py`), and whatever training did not have is said.
+They come in two files of training's form. Their features are made and scaled as those
+of training (`columns.py`), and whatever training did not have is said.
 """
 
 from collections.abc import Iterator, Sequence
@@ -205,7 +205,7 @@ def _places(
 def _groups(
     given: Table, columns: Columns, options: Roles
 ) -> tuple[np.ndarray, list[str]]:
-    """Number each person's group as training does, (n,), -1 for one of another group."""
+    """Number each person's group as training does, (n,), -1 for another group."""
     group_of = own.inverted(options.groups or {})
     lenient = options.model_copy(update={"drop": (*options.drop, "unknown_groups")})
     shown = []

@@ -252,8 +252,8 @@ def _check_occur(
             if close:
                 hint = f"did you mean {close[0]!r}?"
             nodes.wrong.append(
-                f"{nodes.where}: column {name!r} is nowhere {value!r}, which `{option}` "
-                f"lists; {hint}"
+                f"{nodes.where}: column {name!r} is nowhere {value!r}, which "
+                f"`{option}` lists; {hint}"
             )
 
 

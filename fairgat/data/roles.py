@@ -111,8 +111,9 @@ class EdgeFile(OwnFile):
     """A file of edges without a direction: one that is listed twice is one edge."""
 
     link_if: Text | None = None
-    """A column, or an attribute, that says what is an edge: not where it is 0, false, no
-    or empty. Whatever else it is, amounts are not used; a negative one is an edge."""
+    """A column, or an attribute, that says what is an edge: not where it is 0, false,
+    no or empty. Whatever else it is, amounts are not used; a negative one is an
+    edge."""
     exclude: Texts = ()
     """Columns or attributes that say nothing that is used."""
 
@@ -143,15 +144,15 @@ class Roles(Model):
     """What the columns of the nodes are, and what is made of them."""
 
     sensitive: Annotated[Texts, Field(min_length=1)]
-    """Column of the sensitive attribute, or several: the combinations are the groups."""
+    """Column of the sensitive attribute, or several: their combinations are groups."""
     groups: Annotated[dict[Text, Values], BeforeValidator(_merged)] | None = None
     """Values of a single attribute in the order of the groups, or merged by name: {f:
     [F, female], m: "*"}, where "*" is every other value. By default all, in order."""
     bins: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
-    """Or where to cut a single attribute of numbers: [30, 60] makes the groups below 30,
-    30 to below 60, and above."""
+    """Or where to cut a single attribute of numbers: [30, 60] makes the groups below
+    30, 30 to below 60, and above."""
     label: Text | None = None
-    """Column of the label. Link prediction needs none; then the groups are the labels."""
+    """Column of the label. Link prediction needs none; then groups are the labels."""
     positive: Values = ("1",)
     """The values that are label 1. `"*"`: all but those of `negative`, `unlabelled`."""
     negative: Values = ("0",)
@@ -160,7 +161,7 @@ class Roles(Model):
     """The values that mean that the label is not known; "" is an empty cell. Such nodes
     stay in the graph, and are neither trained nor measured on."""
     features: Texts | None = None
-    """Columns of numbers, or `categories`; by default every column without another role."""
+    """Columns of numbers, or `categories`; by default all without another role."""
     exclude: Texts = ()
     """Columns that are no features."""
     categories: Texts = ()
@@ -171,8 +172,8 @@ class Roles(Model):
     graph_features: tuple[Literal["degree", "constant"], ...] = ()
     """Features made of the graph: the number of neighbours; 1, whatever the scaling."""
     drop: tuple[Literal["self_loops", "unknown_ids", "unknown_groups"], ...] = ()
-    """What is left out instead of being refused: edges from a node to itself, edges that
-    name nobody, nodes of none of the groups."""
+    """What is left out instead of being refused: edges from a node to itself, edges
+    that name nobody, nodes of none of the groups."""
     labelled_only: bool = False
     """Whether unlabelled nodes are left out of the graph."""
     largest_component: bool = False

@@ -21,8 +21,8 @@ class File:
     """
 
     name: str
-    """Its path in a data mirror, such as `recidivism/bail.csv`. The last part is its name
-    in results/data/raw/."""
+    """Its path in a data mirror, such as `recidivism/bail.csv`. The last part is its
+    name in results/data/raw/."""
     url: str | None = None
     """Where it is published, pinned to a commit."""
     sha256: str | None = None
@@ -40,8 +40,8 @@ class File:
             )
         if not (self.sha256 or self.blob or self.local):
             raise ConfigError(
-                f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is "
-                "trusted unseen"
+                f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file "
+                "is trusted unseen"
             )
 
     @property
@@ -50,13 +50,13 @@ class File:
 
     @property
     def pin(self) -> str | None:
-        """What its bytes are known by; None for the user's own file, which may be any."""
+        """What its bytes are known by; None for the user's own file."""
         if self.sha256:
             return f"SHA-256 {self.sha256}"
         return f"git blob id {self.blob}" if self.blob else None
 
     def state(self, folder: Path) -> Literal["missing", "altered", "here"]:
-        """Compare the file in `folder` with its pin, or the checksum noted beside it."""
+        """Compare the file in `folder` with its pin, or the checksum beside it."""
         path = folder / self.basename
         noted = folder / f"{self.basename}.sha256"
         if not path.exists():
@@ -103,10 +103,10 @@ def rescaled(
 
     Args:
         features: (N, F) float64.
-        how: `min_max`: each column so that [low, high] becomes [-1, 1], constant ones to
-            0; `row`: each row divided by its sum, empty rows unchanged, after the least
-            of all lows is subtracted where it is negative: for the citation graphs the
-            same as PyTorch Geometric's NormalizeFeatures; `none`: unchanged.
+        how: `min_max`: each column so that [low, high] becomes [-1, 1], constant ones
+            to 0; `row`: each row divided by its sum, empty rows unchanged, after the
+            least of all lows is subtracted where it is negative: for the citation
+            graphs the same as PyTorch Geometric's NormalizeFeatures; `none`: unchanged.
         lows, highs: (F,) of each column, in the data that a model is trained on.
     """
     if how == "row":

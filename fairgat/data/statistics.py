@@ -1,4 +1,4 @@
-"""Count a graph, and compare with the paper's counts (appendix, Additional Statistics)."""
+"""Count a graph, and compare with the paper's counts (its appendix)."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from fairgat.data.splits import edge_split
 from fairgat.groups import contraction
 
 TELLING = 0.95
-"""The AUC, of a feature or its opposite, from which it almost says who is of a group."""
+"""The AUC, of a feature or its opposite, from which it almost says the group."""
 _KINDS = ("inter_edges", "intra_edges")
 _NOTED = {
     "unlabelled_nodes": (
@@ -97,7 +97,8 @@ def _label_homophily(graph: Graph) -> float | None:
 
 def _label_gap(groups: list[dict[str, Any]]) -> float:
     labelled = [group for group in groups if group["labelled"]]
-    return float(np.ptp([group["label_1"] / group["labelled"] for group in labelled]))
+    shares = [group["label_1"] / group["labelled"] for group in labelled]
+    return float(np.ptp(shares))
 
 
 def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[str, Any]:
@@ -160,7 +161,8 @@ def _aucs(features: np.ndarray, inside: np.ndarray) -> list[float]:
     if not 0 < count < len(inside):
         return [0.5] * features.shape[1]
     ranks = rankdata(features, axis=0)[inside].sum(axis=0)
-    aucs = (ranks - count * (count + 1) / 2) / (count * (len(inside) - count))
+    pairs = count * (len(inside) - count)
+    aucs = (ranks - count * (count + 1) / 2) / pairs
     return np.maximum(aucs, 1 - aucs).tolist()
 
 

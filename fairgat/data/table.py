@@ -1,6 +1,7 @@
-"""A table of a user's data: its columns as texts or numbers, and what is wrong with them.
+"""A table of a user's data: its columns as texts or numbers, and what is wrong.
 
-A wrong cell is noted, not raised: `told` says in one error what is wrong with all files.
+A wrong cell is noted, not raised: `told` says in one error what is wrong with all
+files.
 """
 
 import re

@@ -367,7 +367,7 @@ def names(task: str, *roles: Role) -> tuple[str, ...]:
 
 
 def columns(task: str) -> tuple[str, ...]:
-    """List the measures of a task's tables: the utilities, side by side, then the gaps."""
+    """List the measures of a task's tables: the utilities, then the gaps."""
     utilities = names(task, "utility")
     others = [name for name in names(task, "shown") if name not in utilities]
     return (*utilities, *others)

@@ -1,8 +1,8 @@
 """Recidivism, Pokec-z, Pokec-n, German, NBA, Income and Credit: tables of this field.
 
-public.yaml has the options of each, as of `source: tables`; docs/data.md has their cards.
-Where we never had the whole files, as of Pokec, they are known by git's ids of their
-contents, which the tree of the repository lists.
+public.yaml has the options of each, as of `source: tables`; docs/data.md has their
+cards. Where we never had the whole files, as of Pokec, they are known by git's ids of
+their contents, which the tree of the repository lists.
 """
 
 from pathlib import Path
@@ -26,11 +26,12 @@ NAMES = tuple(ENTRIES)
 
 
 class Options(tables.Options):
-    """Those of `source: tables`, each with the value that public.yaml gives it where absent."""
+    """Those of `source: tables`; where absent, with public.yaml's values."""
 
     table: str | None = None
     """Which table in public.yaml it is; that of the data set's name where absent."""
-    edges: EdgesAtPath | None = None  # type: ignore[assignment]  # not published for all
+    # None where no edges are published.
+    edges: EdgesAtPath | None = None  # type: ignore[assignment]
     """As `nodes`."""
     similarity: float | None = Field(default=None, gt=0, lt=1)
     """Where no edges are published, the share of `similar_pairs`, over all columns but

@@ -1,4 +1,4 @@
-"""Your own data set, from a torch_geometric `Data` saved with `torch.save(data, "my.pt")`.
+"""Your own data set, from a torch_geometric `Data` saved with `torch.save`.
 
 my-network:
   task: node_classification
@@ -25,7 +25,7 @@ _ENDS = ("source", "target")
 
 
 class Options(Roles):
-    """`x` are the features; attributes of nodes that options name are columns beside it."""
+    """`x` are the features; attributes of nodes that options name are more columns."""
 
     path: AtPath
     """The saved `Data`: its path, or {file: PATH, link_if: edge_weight, exclude:
@@ -158,7 +158,10 @@ def _array(data: Any, name: str, where: str) -> np.ndarray:
 
 
 def _data(path: Path, where: str) -> Any:
-    """Read the saved `Data` with PyTorch's unpickler for tensors, which runs no code from the file."""
+    """Read the saved `Data`.
+
+    PyTorch's unpickler for tensors runs no code from the file.
+    """
     try:
         from torch_geometric.data import Data
         from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr

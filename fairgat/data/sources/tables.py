@@ -5,7 +5,12 @@ Every column has a role:
 my-network:
   task: node_classification
   source: tables
-  options: {nodes: my/nodes.csv, edges: my/edges.csv, id: person, label: employed, sensitive: gender}
+  options:
+    nodes: my/nodes.csv
+    edges: my/edges.csv
+    id: person
+    label: employed
+    sensitive: gender
 """
 
 from dataclasses import replace
@@ -29,12 +34,12 @@ if TYPE_CHECKING:
 
 
 class Options(Roles):
-    """The columns of the nodes are options; those of the edges stand with their file."""
+    """The nodes' columns are options; those of the edges stand with their file."""
 
     nodes: NodesAtPath
     """The table of the nodes, one a row: its path, or {file: PATH, read: {...}}."""
     edges: EdgesAtPath
-    """The table of the edges, one a row: its path, or {file: PATH, ends: [...], ...}."""
+    """The table of the edges, one a row: its path, or {file: PATH, ends: [...]}."""
     id: Text | None
     """Column by which edges name nodes; null: edges give row numbers, from 0."""
 
