@@ -14,8 +14,8 @@ from types import ModuleType
 
 from fairgat.errors import ConfigError
 
-# What 0.4 had by a short name, and the files of the repository that have it now: for one
-# release, whoever still gives the name is told the path.
+# What 0.4 had by a short name, and the files of the repository that have it now: for
+# one release, whoever still gives the name is told the path.
 _METHODS = (
     "a_fame",
     "bemap",
@@ -44,11 +44,14 @@ def moved_method(name: str) -> str:
 
 
 def moved_source(name: str) -> str:
-    """Say where a source, or that of a data set, that has left the package is; empty for others."""
+    """Say where a source that has left the package is; empty for others.
+
+    Also that of a data set, by its name.
+    """
     if name == "networkx":
         return (
-            "networkx has left the package: docs/extending.md has ten lines that write a "
-            "graph's nodes and edges as CSV files, which `source: tables` reads"
+            "networkx has left the package: docs/extending.md has ten lines that write "
+            "a graph's nodes and edges as CSV files, which `source: tables` reads"
         )
     for source, names in _SOURCES.items():
         if name in names:
@@ -58,8 +61,8 @@ def moved_source(name: str) -> str:
 
 def _moved(name: str, key: str, path: str) -> str:
     return (
-        f"{name} has left the package: write `{key}: {path}`, relative to the file that "
-        "says it"
+        f"{name} has left the package: write `{key}: {path}`, relative to the file "
+        "that says it"
     )
 
 

@@ -1,1 +1,4 @@
-"""The subcommands of `fairgat`, a module each: `declare(parser)` adds its arguments, `run` does it."""
+"""The subcommands of `fairgat`, a module each.
+
+`declare(parser)` adds its arguments, `run` does it.
+"""

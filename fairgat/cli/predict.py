@@ -1,4 +1,4 @@
-"""`fairgat predict`: score new people with a finished run, beside those it was trained on."""
+"""`fairgat predict`: score new people with a finished run, beside its own."""
 
 import argparse
 import csv
@@ -186,7 +186,7 @@ def _said(
         )
     moved = int(((after[:old] > 0) != (before > 0)).sum())
     yield (
-        f"of training's {old} people {moved} are decided otherwise than in training, as "
-        "predictions depend on the others; scores move by up to "
+        f"of training's {old} people {moved} are decided otherwise than in training, "
+        "as predictions depend on the others; scores move by up to "
         f"{np.abs(after[:old] - before).max():.2g}"
     )

@@ -55,8 +55,8 @@ class Dataset(Entry):
     task: Task
     """What is learned on it."""
     source: str | None = None
-    """The module in fairgat/data/sources that reads it, or the path of a .py file; found by
-    the data set's own name where absent."""
+    """The module in fairgat/data/sources that reads it, or the path of a .py file;
+    found by the data set's own name where absent."""
     options: dict[str, Any] = {}
     """What that source needs to know, such as the files of a data set of your own."""
     enabled: bool = True
@@ -87,8 +87,8 @@ class Method(Entry):
     """One row of the tables: a method's module, settings and the grid searched over."""
 
     module: str | None = None
-    """The module in fairgat/methods that implements it, or the path of a .py file; the key
-    itself where absent."""
+    """The module in fairgat/methods that implements it, or the path of a .py file; the
+    key itself where absent."""
     tasks: list[Task]
     """The tasks it takes part in; none where it is not trained and only its epochs are
     timed (`tables.runtime`)."""

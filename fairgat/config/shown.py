@@ -1,4 +1,4 @@
-"""What a page shows: its rule's params, so that a change of nothing else makes it again.
+"""What a page shows: its rule's params, so that no other change makes it again.
 
 Rules pass `model_dump(mode="json", exclude_unset=True)`, and scripts validate it again.
 """
@@ -125,8 +125,8 @@ class AuditSettings(Shown):
 def table_settings(config: Config, name: str, task: Task | None) -> Shown:
     """Say what a table shows: data sets (blocks) and methods (rows).
 
-    Also those that were asked for and cannot be run. A table that lists no methods shows
-    all.
+    Also those that were asked for and cannot be run. A table that lists no methods
+    shows all.
     """
     methods = config.rows_of(name) or config.distinct
     datasets = [each for each in config.datasets if _has_task(config, each, task)]

@@ -200,8 +200,14 @@ class Graph:
             what = f"has graph format {version}; this version reads {FORMAT_VERSION}"
             raise damaged(path, what)
         about = json.loads(str(content["about"]))
-        arrays = {name: content[name] for name in _ARRAYS}
-        graph = cls(**arrays, groups=tuple(about["groups"]), facts=about["facts"])
+        graph = cls(
+            features=content["features"],
+            labels=content["labels"],
+            sensitive=content["sensitive"],
+            edge_index=content["edge_index"],
+            groups=tuple(about["groups"]),
+            facts=about["facts"],
+        )
         try:
             graph.check()
         except DataError as error:

@@ -124,8 +124,8 @@ def mixing(graph: Graph) -> np.ndarray:
     n_groups = graph.num_groups
     source, target = graph.edge_index
     pairs = source * n_groups + graph.sensitive[target]
-    seen = np.bincount(pairs, minlength=n * n_groups).reshape(n, n_groups)
-    seen = seen.astype(np.float64)
+    listed = np.bincount(pairs, minlength=n * n_groups)
+    seen = listed.reshape(n, n_groups).astype(np.float64)
     seen[np.arange(n), graph.sensitive] += 1
     seen /= seen.sum(axis=1, keepdims=True)
     of_groups = [seen[graph.sensitive == group] for group in range(n_groups)]

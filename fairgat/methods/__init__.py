@@ -1,10 +1,10 @@
 """The methods: one module per row of the paper's tables.
 
-A module has `Settings`, the pydantic model of what it reads from config.yaml's `settings`
-and `grid`, and for each task it takes part in a class, `NodeClassification` or
-`LinkPrediction`. One's own come by their path (docs/extending.md). What is wrong with a
-module or with its settings is a ConfigError that names every problem by its path in
-config.yaml.
+A module has `Settings`, the pydantic model of what it reads from config.yaml's
+`settings` and `grid`, and for each task it takes part in a class, `NodeClassification`
+or `LinkPrediction`. One's own come by their path (docs/extending.md). What is wrong
+with a module or with its settings is a ConfigError that names every problem by its path
+in config.yaml.
 """
 
 from collections.abc import Iterator, Mapping

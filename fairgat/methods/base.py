@@ -160,7 +160,7 @@ class Method:
         return torch.cuda.make_graphed_callables(network, (self.task.features,))
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
-        """Check an output's shape, and that another pass of evaluation gives the same."""
+        """Check an output's shape, and that another evaluation gives the same."""
         where, nodes = type(self).__module__, self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")

@@ -178,7 +178,8 @@ def test_each_group_and_label_that_is_large_enough_is_in_each_part():
     for split in range(20):
         parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)
         kinds = [
-            np.unique(splits.groups_and_labels(graph)[nodes]).tolist() for nodes in parts.values()
+            np.unique(splits.groups_and_labels(graph)[nodes]).tolist()
+            for nodes in parts.values()
         ]
         assert kinds == [[0, 1, 2, 3, 4, 5]] * 3
         drawn = splits.node_split(graph.num_nodes, SHARES, 0, "x", split)
