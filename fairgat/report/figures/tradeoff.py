@@ -9,7 +9,7 @@ from fairgat import measures
 from fairgat.measures import Measure
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import read, under
+from fairgat.scores.runs import read, rows_under
 
 READS = ("cells", "selection")
 TASK = None
@@ -74,7 +74,9 @@ def _cells(settings: Settings, files: Files) -> pd.DataFrame:
         for run in selection["failed"]
     }
     selected = {(*pair, selection["winner"]) for pair, selection in selections.items()}
-    rows = under(read(*files["cells"]), *settings.protocols).query("part == 'test'")
+    rows = rows_under(read(*files["cells"]), *settings.protocols).query(
+        "part == 'test'"
+    )
     rows = rows[rows["method"].isin(settings.rows)]
     means = rows.pivot_table(
         index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False
