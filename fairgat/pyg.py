@@ -40,7 +40,7 @@ def load(
     """Load a data set on one of its splits.
 
     The files are those of the workflow: downloaded, or taken from a mirror, and
-    verified by their checksums. Graph and split are made of them as the workflow makes them.
+    verified by their checksums. Graph and split are made of them as there.
 
     Args:
         name: of the data set, such as `recidivism` or `cora`.

@@ -24,8 +24,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "path",
         type=Path,
         metavar="RUN|FILE",
-        help=f"a run's folder, the one with {RUN_JSON}, or a CSV file of people with the "
-        "columns id, score, label, group and, if there is one, decision",
+        help=f"a run's folder, the one with {RUN_JSON}, or a CSV file of people with "
+        "the columns id, score, label, group and, if there is one, decision",
     )
     parser.add_argument(
         "--kind",

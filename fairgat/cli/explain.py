@@ -36,7 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print sentences on the run's predictions, then on the parts of its logits' gap."""
+    """Print sentences on the run's predictions, and on the parts of its logits' gap."""
     directory = arguments.directory
     record = finished(directory)
     if "theory" not in TASKS[record.task].measured:

@@ -1,4 +1,4 @@
-"""`fairgat predict`: score new people with a finished run, beside those it was trained on."""
+"""`fairgat predict`: score new people with a finished run, beside training's."""
 
 import argparse
 import csv
@@ -51,7 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the scores of the people of two files, and say what became of the others."""
+    """Write the new people's scores, and say what became of training's people."""
     directory, out = arguments.directory, arguments.out
     if out.resolve() in (arguments.nodes.resolve(), arguments.edges.resolve()):
         raise DataError(f"--out {out} is a file that is read: give another")

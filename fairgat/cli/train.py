@@ -116,7 +116,7 @@ def _check_known(option: str, value: str, known: Collection[str]) -> None:
 def _cell(
     settings: Config, dataset: str, method: str, rest: list[str]
 ) -> dict[str, Any]:
-    """Read the hyperparameters, spelled as in the grid: the workflow has such folders."""
+    """Read the hyperparameters, spelled as in the grid and so in folders' names."""
     module, grid = settings.module(method), settings.grid(method, dataset)
     names = list(methods.module(module).Settings.model_fields)
     values = _hyperparameters(method, names, rest)

@@ -161,7 +161,7 @@ class Method:
         return torch.cuda.make_graphed_callables(network, (self.task.features,))
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
-        """Check an output's shape, and that another pass of evaluation gives the same."""
+        """Check an output's shape, and that it is the same as another pass's."""
         module, nodes = type(self).__module__, self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
@@ -171,8 +171,8 @@ class Method:
             )
         if not torch.allclose(output, expected, rtol=1e-3, atol=1e-4, equal_nan=True):
             raise ConfigError(
-                f"{module}: two passes of the network differ. If only those of training "
-                "do, as with dropout or batch normalisation, write "
+                f"{module}: two passes of the network differ. If only those of "
+                "training do, as with dropout or batch normalisation, write "
                 "`starts_from_forward = False` in the method's class"
             )
 

@@ -49,6 +49,7 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _one_share(self) -> "Settings":
+        """Refuse settings of both kinds of shares, the paper's and balanced ones."""
         retains = self.retention is not None
         of_paper = self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
         if retains and of_paper:
@@ -65,6 +66,7 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _of_a_step_that_is_taken(self) -> "Settings":
+        """Refuse settings of a step that is left out."""
         for step, keys in self.of_step.items():
             keys_set = sorted(keys & self.model_fields_set)
             if keys_set and step not in self.steps:

@@ -34,7 +34,7 @@ def group_loss(logits: Tensor, membership: Tensor) -> Tensor:
 
 
 def probabilities(logits: Tensor) -> Tensor:
-    """Turn logits (N, `num_columns`) into probabilities, in the form of `membership`."""
+    """Turn logits (N, `num_columns`) into probabilities, formed as `membership`."""
     if logits.size(1) == 1:
         return logits.sigmoid().squeeze(1)
     return logits.softmax(1)

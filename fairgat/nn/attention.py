@@ -34,7 +34,7 @@ from fairgat.nn.reference import reference_softmax, reference_sum
 
 
 def redistributed_mass(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
-    """(M, S) masses of the segments where edges are dropped, those False in `keep` (E,).
+    """(M, S) masses of the segments where edges, False in `keep` (E,), are dropped.
 
     A segment that loses all its edges leaves its mass to the others of its row. A row
     that loses all of them has no mass.
@@ -154,6 +154,7 @@ def _softmax_setup(ctx, inputs, output):
 
 
 def _softmax_backward(ctx, grad):
+    """Gradients by the operator's arguments: of the scores, and None for the others."""
     grad_source, grad_target, grad_edge = torch.ops.fairgat.segment_softmax_backward(
         grad, *ctx.saved_tensors, ctx.slope
     )
@@ -266,6 +267,7 @@ def _sum_setup(ctx, inputs, output):
 
 
 def _sum_backward(ctx, grad):
+    """Gradients by the operator's arguments: of alpha and x, None for the others."""
     alpha, x, rowptr, source, cuts, *transposed = ctx.saved_tensors
     if ctx.needs_input_grad[1]:
         grads = torch.ops.fairgat.sum_of_neighbours_backward(
@@ -357,7 +359,7 @@ def _take_columns(values: Tensor, index: Tensor) -> Tensor:
     lambda grad, x, rowptr, source, cuts: grad.new_empty(grad.size(1), source.size(0)),
 )
 def _dot_products(grad, x, rowptr, source, cuts):
-    """(H, E) each edge's product of its target's row of `grad` and its source's of x."""
+    """(H, E) each edge's product of its target's `grad` and its source's x."""
     out = grad.new_empty(grad.size(1), source.size(0))
     x = x if x.dim() == 3 else x[:, None]
     launch(

@@ -204,6 +204,7 @@ def _factor_setup(ctx, inputs, output):
 
 
 def _factor_backward(ctx, grad, grad_mean, _grad_inverse):
+    """Gradients by the operator's arguments, from those of its results, if any."""
     x, mean, inverse = ctx.saved_tensors
     grad = torch.zeros_like(inverse) if grad is None else grad
     if grad_mean is not None:  # of either part: their sum is the mean

@@ -304,6 +304,7 @@ class GATConv(nn.Module):
         self._check_type("x", x)
 
     def _check_type(self, name: str, values: Tensor) -> None:
+        """Refuse another type than the parameters', which autocast would convert."""
         own = self.att_src.dtype
         if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
             raise ValueError(

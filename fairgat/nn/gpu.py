@@ -480,7 +480,7 @@ def _dot_products(
     EDGES: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    """out (H, E): each edge's product of its target's row of `grad` and source's of x."""
+    """out (H, E): each edge's product of its target's `grad` and its source's x."""
     _, _, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
     head, heads = tl.program_id(1).to(tl.int64), tl.num_programs(1)
     c = tl.arange(0, COLUMNS)

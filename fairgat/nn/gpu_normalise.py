@@ -2,7 +2,7 @@
 
 Each costs a graph of Recidivism's size more time than its numbers do.
 
-Columns are earlier_inverse over PARTS of the rows by a program each, whose results a second
+Columns are summed over PARTS of the rows by a program each, whose results a second
 kernel puts together in order.
 
 In the kernels x is (N, F), i are rows and f columns, those of one step of a loop;
@@ -392,6 +392,7 @@ def _matrix_setup(ctx, inputs, output):
 
 
 def _matrix_backward(ctx, grad, *_):
+    """The gradients by the operator's six arguments; those of `factor` alone count."""
     weight, cov, inverse, product = ctx.saved_tensors
     grads = torch.ops.fairgat.matrix_factor_backward(
         grad, weight, product, inverse, ctx.eta
@@ -463,7 +464,7 @@ def matrix_factor(weight, mean, cov, fallback, eta, earlier_inverse=None):
     device="CUDA",
 )
 def matrix_factor_gradient(grad, weight, product, inverse, eta):
-    """The gradient of weight, the kernel's `scaled`, and the gradient of the fallback."""
+    """The gradients of weight and of the fallback; between them, `scaled`."""
     weight = weight.contiguous()
     grad_weight, scaled = torch.empty_like(weight), torch.empty_like(weight)
     grad_fallback = torch.empty_like(inverse)

@@ -20,9 +20,9 @@ _bags = WeakTensorKeyDictionary()
 def is_plain(lin: nn.Module) -> bool:
     """Whether `lin` does nothing but to multiply by a parameter.
 
-    Then a layer may do it in another order. Otherwise `lin` is called: where it is another
-    module (LoRA, a quantised one), parametrised or sharded, which change its class;
-    where its weight is computed before each call (pruning, the older weight and
+    Then a layer may do it in another order. Otherwise `lin` is called: where it is
+    another module (LoRA, a quantised one), parametrised or sharded, which change its
+    class; where its weight is computed before each call (pruning, the older weight and
     spectral norm), or is not its own (`torch.func.functional_call`); and where hooks
     see its input or output.
     """

@@ -159,6 +159,7 @@ class Features:
         return self._scaled(*factors)
 
     def _standardised_by_graph(self, eta: float) -> "Features":
+        """Step 3 in a batch: multiplied out, as each graph has its own factors."""
         x = self.multiplied()
         factors = column_factor(x, eta, None, self.inverse_std, self.batch)
         scaled = self._scaled(*factors)

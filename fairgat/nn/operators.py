@@ -205,9 +205,9 @@ def _check(check: ArgumentCheck, sizes: Sizes, forms: tuple) -> None:
         if not (typed and _fits(shape, array.shape, known_sizes)):
             sized = {key: size for key, size in known_sizes.items() if size is not None}
             raise ValueError(
-                f"{check.operator}: {array.name} must be {_names(allowed)} on {device}, "
-                f"of shape ({', '.join(array.shape)}) with {sized}, got {dtype} on "
-                f"{own_device}, of shape {tuple(shape)}"
+                f"{check.operator}: {array.name} must be {_names(allowed)} on "
+                f"{device}, of shape ({', '.join(array.shape)}) with {sized}, got "
+                f"{dtype} on {own_device}, of shape {tuple(shape)}"
             )
 
     for named_by_edges, dimension in (("sources", "N"), ("targets", "M")):

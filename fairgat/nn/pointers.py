@@ -102,6 +102,7 @@ def _fingerprint(
 
 
 def _unchanged(array: Tensor | None, fingerprint: tuple | None) -> bool:
+    """Whether this is the array of a fingerprint, and was not written to since."""
     if array is None or fingerprint is None:
         return array is fingerprint
     reference, version, data, length = fingerprint

@@ -80,6 +80,6 @@ def _compare(
             _compare(path, wanted, found, prefix=f"{prefix}{name}.")
         elif wanted != found:
             raise DataError(
-                f"{path} was trained with {prefix}{name}: {found}, and {wanted} is asked "
-                f"for. {_AGAIN}"
+                f"{path} was trained with {prefix}{name}: {found}, and {wanted} is "
+                f"asked for. {_AGAIN}"
             )

@@ -43,7 +43,7 @@ def scores(
 def _labels(
     training: Training, graph: Graph, split: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Give the labels in the form of predictions: of the nodes or of each part's pairs."""
+    """Give the labels as predictions have them: of nodes, or of each part's pairs."""
     if training.divides == "nodes":
         return {"logits": _logits(graph.labels)}
     return {f"{part}_logits": _logits(pairs_of(split, part)[1]) for part in HELD_OUT}

@@ -94,8 +94,8 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     other_labels = labels[(labels != 0) & (labels != 1)]
     if other_labels.size:
         raise ValueError(
-            f"labels must be 0 or 1; found {other_labels[0]}. Leave out those without a "
-            "label"
+            f"labels must be 0 or 1; found {other_labels[0]}. Leave out those without "
+            "a label"
         )
 
     labels = labels.astype(bool)

@@ -156,8 +156,8 @@ def check_gradients(subject: Subject) -> None:
     if unchanged:
         verb = "is" if len(unchanged) == 1 else "are"
         raise ConfigError(
-            f"after {EPOCHS} epochs {', '.join(unchanged)} {verb} as at the start: either "
-            "the loss does not depend on it, no gradient gets there (.detach(), "
+            f"after {EPOCHS} epochs {', '.join(unchanged)} {verb} as at the start: "
+            "either the loss does not depend on it, no gradient gets there (.detach(), "
             "torch.no_grad(), a decision by > or argmax), or no optimizer has it. What "
             "is to stay has requires_grad_(False)"
         )
@@ -237,8 +237,8 @@ def check_groups(subject: Subject) -> None:
         return
     except Exception as error:
         raise ConfigError(
-            f"with three groups it fails ({_explained(error, subject)}): where it is for "
-            'two only, write `for_two_groups = "its name"` in the class'
+            f"with three groups it fails ({_explained(error, subject)}): where it is "
+            'for two only, write `for_two_groups = "its name"` in the class'
         ) from None
 
 

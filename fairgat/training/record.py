@@ -84,8 +84,8 @@ class Record(Model):
         except ValidationError as error:
             problem = explain(error, "", cls)[0]
             raise DataError(
-                f"{path} is not a {RUN_JSON} of this version: {problem}; train this run "
-                "again"
+                f"{path} is not a {RUN_JSON} of this version: {problem}; train this "
+                "run again"
             ) from None
 
     def check_inputs(self, folder: Path, inputs: Mapping[str, str]) -> None:
