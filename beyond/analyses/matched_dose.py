@@ -58,7 +58,8 @@ def main(results: Path) -> Path:
     """Measure every run of these methods in a results folder."""
     rows = []
     for method in METHODS:
-        for path in sorted(results.glob(f"runs/link_prediction/*/{method}/**/{RUN_JSON}")):
+        pattern = f"runs/link_prediction/*/{method}/**/{RUN_JSON}"
+        for path in sorted(results.glob(pattern)):
             run = Record.read(path)
             about = {"dataset": run.dataset, "method": method, "split": run.split}
             rows.append(about | of_run(made(results, run)))

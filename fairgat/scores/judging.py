@@ -60,13 +60,17 @@ def judged(
     predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
 
-    epochs = run.epochs
-    if len(predictions.get("epochs", ())) == 1:
-        epochs = {protocol: e for protocol, e in epochs.items() if e == run.reported}
+    epoch_of = run.epochs
+    if len(predictions.get("epochs", ())) == 1:  # as of a published run
+        epoch_of = {
+            protocol: epoch
+            for protocol, epoch in epoch_of.items()
+            if epoch == run.reported
+        }
 
     scores = {}
     try:
-        for protocol, epoch in epochs.items():
+        for protocol, epoch in epoch_of.items():
             reported = unpack(predictions, epoch)
             scores[protocol] = measures.judge(
                 run.trained_by, graph, split, reported, protocol

@@ -33,7 +33,7 @@ def without_times(runs: pd.DataFrame) -> pd.DataFrame:
 
     Further rules for the epoch are left out, too: studies read them from the shards.
     """
-    rules = []
+    rules: list[str] = []
     for task in TASKS.values():
         rules += task.epoch_rules
     is_time = runs["metric"].isin(CLOCK)
