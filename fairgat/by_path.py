@@ -60,6 +60,7 @@ def moved_source(name: str) -> str:
 
 
 def _moved(name: str, key: str, path: str) -> str:
+    """Say what to write in place of a name that has left the package."""
     return (
         f"{name} has left the package: write `{key}: {path}`, relative to the file "
         "that says it"
@@ -95,12 +96,15 @@ def imported(path: str | Path) -> ModuleType:
     try:
         return importlib.import_module(f"{_package_of(file.parent)}.{file.stem}")
     except Exception as error:  # of whatever runs at the import
-        said = f"{path} cannot be imported: {type(error).__name__}: {error}"
-        raise ConfigError(said + _advice(error, file.parent)) from None
+        problem = f"{path} cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigError(problem + _advice(error, file.parent)) from None
 
 
 def _package_of(folder: Path) -> str:
-    """Make a package of a folder, once; folders with equal files are two packages."""
+    """Make a package of a folder, once, and give its name.
+
+    Folders with equal files are two packages.
+    """
     digest = hashlib.sha256(str(folder).encode()).hexdigest()
     name = f"fairgat_own_{digest[:12]}"
     if name not in sys.modules:
@@ -111,7 +115,7 @@ def _package_of(folder: Path) -> str:
 
 
 def _advice(error: Exception, folder: Path) -> str:
-    """Say how a file beside it is imported."""
+    """Say how a file is imported that lies beside the one that failed; or nothing."""
     name = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and (folder / f"{name}.py").exists():
         return f"; write `from .{name} import ...`, as it is a file beside it"

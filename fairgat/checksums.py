@@ -18,7 +18,7 @@ from fairgat.errors import DataError
 SUFFIX = ".sha256"
 PUBLISHED = f"published{SUFFIX}"
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
-_NEVER = ("logs", "benchmarks")  # Snakemake's, which nothing is computed from
+_NEVER_RECORDED = ("logs", "benchmarks")  # Snakemake's, and nothing is made of them
 
 
 def sha256_of(path: str | Path) -> str:
@@ -34,6 +34,7 @@ def formatted(checksums: Mapping[str, str]) -> str:
 
 
 def _line(name: str, checksum: str) -> str:
+    """A file's line; a backslash before it says that its name is escaped."""
     escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     mark = "" if escaped == name else "\\"
     return f"{mark}{checksum}  {escaped}\n"
@@ -46,25 +47,26 @@ def read(listing: Path) -> dict[str, str]:
         DataError: it is cut off, or not such a list.
     """
     try:
-        *lines, rest = listing.read_bytes().decode("utf-8").split("\n")
+        *lines, after_last = listing.read_bytes().decode("utf-8").split("\n")
     except FileNotFoundError:  # a job that writes anew what it lists took it away
         return {}
     except OSError as error:
         raise DataError(f"{listing} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise _not_a_list(listing, 1) from None
-    if rest or not lines:
+    if after_last or not lines:  # cut off, or empty
         raise _not_a_list(listing, len(lines) + 1)
+
     checksums = {}
     for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line.removesuffix("\r"))
         if not match:
             raise _not_a_list(listing, number)
-        escaped, checksum, name = match.groups()
-        if escaped:
+        is_escaped, checksum, name = match.groups()
+        if is_escaped:
             name = re.sub(r"\\([\\nr])", _unescaped, name)
-        place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:  # it leads out of the folder
             raise _not_a_list(listing, number)
         checksums[name] = checksum
     return checksums
@@ -82,10 +84,9 @@ def _not_a_list(listing: Path, number: int) -> DataError:
 
 
 def listings(path: Path) -> Iterator[tuple[Path, str]]:
-    """Give each file that may list a file's checksum, and the file's name there.
+    """Find the lists that may have a file's checksum, each with the file's name in it.
 
-    That of its own name comes first, then the others beside it, and then those of the
-    published folder that it is in.
+    1. FILE.sha256, 2. other lists in its folder, 3. published.sha256 of a folder above.
     """
     folder = path.parent
     own = folder / f"{path.name}{SUFFIX}"
@@ -94,18 +95,21 @@ def listings(path: Path) -> Iterator[tuple[Path, str]]:
     for listing in sorted(folder.glob(f"*{SUFFIX}")):
         if listing != own and listing.is_file():
             yield listing, path.name
+
+    # From the parent on: the folder's own published.sha256 is among those above.
     listing = published(folder.absolute().parent)
     if listing:
-        inside = path.absolute().relative_to(listing.parent)
-        yield listing, inside.as_posix()
+        name = path.absolute().relative_to(listing.parent)
+        yield listing, name.as_posix()
 
 
 def published(folder: Path) -> Path | None:
-    """Find the list of the published folder that a folder is or is in."""
+    """Find the nearest published.sha256, in a folder or in one above it."""
     folder = folder.absolute()
-    for each in (folder, *folder.parents):
-        if (each / PUBLISHED).is_file():
-            return each / PUBLISHED
+    for parent in (folder, *folder.parents):
+        listing = parent / PUBLISHED
+        if listing.is_file():
+            return listing
     return None
 
 
@@ -139,33 +143,39 @@ class Verified:
 
 def verify(folder: Path) -> Verified:
     """Compare every file under a folder with its recorded checksum."""
-    found = Verified()
+    verified = Verified()
+    # The checksums recorded of each file, with the lists that have them.
     recorded: dict[Path, list[tuple[str, Path]]] = {}
     for listing in sorted(folder.rglob(f"*{SUFFIX}")):
         try:
             checksums = read(listing)
         except DataError as error:
-            found.problems.append(str(error))
+            verified.problems.append(str(error))
             continue
         for name, checksum in checksums.items():
-            recorded.setdefault(listing.parent / name, []).append((checksum, listing))
+            entries = recorded.setdefault(listing.parent / name, [])
+            entries.append((checksum, listing))
+
     for path in sorted(recorded):
         problem = _problem(path, dict(recorded[path]))
         if problem:
-            found.problems.append(f"{path} {problem}")
+            verified.problems.append(f"{path} {problem}")
         else:
-            found.whole += 1
+            verified.whole += 1
+
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path not in recorded and not _never(path, folder):
-            found.unrecorded.append(path)
-    return found
+        if path in recorded or not path.is_file():
+            continue
+        if not _is_never_recorded(path, folder):
+            verified.unrecorded.append(path)
+    return verified
 
 
-def _never(path: Path, folder: Path) -> bool:
+def _is_never_recorded(path: Path, folder: Path) -> bool:
     """Say whether no list ever has a file: it is one, hidden, a log or a benchmark."""
     if path.suffix == SUFFIX or path.name.startswith("."):
         return True
-    return any(part in _NEVER for part in path.relative_to(folder).parts)
+    return any(part in _NEVER_RECORDED for part in path.relative_to(folder).parts)
 
 
 def _problem(path: Path, recorded: Mapping[str, Path]) -> str | None:

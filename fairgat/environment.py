@@ -31,10 +31,10 @@ def machine() -> dict[str, str | int]:
 
 def versions() -> dict[str, str]:
     """Give the versions that decide a result's last digits."""
-    found = {"fairgat": __version__, "python": platform.python_version()}
+    version_of = {"fairgat": __version__, "python": platform.python_version()}
     for name in ("torch", "numpy", "numba"):
-        found[name] = importlib.metadata.version(name)
-    return found
+        version_of[name] = importlib.metadata.version(name)
+    return version_of
 
 
 def revision(
@@ -63,14 +63,14 @@ def _git(folder: str | Path, *arguments: str) -> str | None:
     # The checkout may be another user's; and jobs ask at the same time.
     options = "-c", "safe.directory=*", "-C", str(folder), "--no-optional-locks"
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", *options, *arguments], capture_output=True, text=True, timeout=30
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if done.returncode != 0:
+    if result.returncode != 0:
         return None
-    return done.stdout.strip()
+    return result.stdout.strip()
 
 
 def _cores() -> int:
@@ -81,6 +81,7 @@ def _cores() -> int:
 
 
 def _processor() -> str:
+    """Name the processor, as Linux does, or else its architecture."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

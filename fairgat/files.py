@@ -18,6 +18,7 @@ from fairgat import checksums
 from fairgat.checksums import sha256_of as sha256_of
 from fairgat.errors import DataError
 
+# What a disk refuses: it is full, protected or read-only.
 _REFUSED = {
     errno.ENOSPC,
     errno.EDQUOT,
@@ -107,10 +108,10 @@ def _is_old(path: Path) -> bool:
     if path.is_symlink():
         return False
     try:
-        changed = [each.stat().st_mtime for each in (path, *path.glob("*"))]
+        times = [each.stat().st_mtime for each in (path, *path.glob("*"))]
     except OSError:  # gone meanwhile
         return False
-    return max(changed) < time.time() - _OLD
+    return max(times) < time.time() - _OLD
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -190,19 +191,22 @@ def read_bytes(path: str | Path) -> bytes:
         DataError: the file is missing, cannot be read, or was changed since.
     """
     try:
-        what = irregular(path)
-        if what:
-            raise DataError(f"{path} cannot be read: it is {what}")
+        kind = irregular(path)
+        if kind:
+            raise DataError(f"{path} cannot be read: it is {kind}")
         content = Path(path).read_bytes()
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
     except OSError as error:  # a file taken for a folder, no permission
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+
     checksum = hashlib.sha256(content).hexdigest()
     listing = checksums.contradiction(path, checksum)
     if listing:
-        what = f"was changed after it was written: it is not as {listing.name} has it"
-        raise damaged(path, what)
+        raise damaged(
+            path,
+            f"was changed after it was written: it is not as {listing.name} has it",
+        )
     return content
 
 
@@ -216,10 +220,10 @@ def copy(origin: str | Path, target: str | Path) -> None:
         file.write(read_bytes(origin))
 
 
-def damaged(path: str | Path, what: str) -> DataError:
+def damaged(path: str | Path, fault: str) -> DataError:
     """Make the error that names a file of an earlier job, its fault, and what to do."""
     return DataError(
-        f"{path} {what}. Delete it and run again: what a run made will be made anew. "
+        f"{path} {fault}. Delete it and run again: what a run made will be made anew. "
         "What is published comes back by `git checkout`."
     )
 
@@ -248,18 +252,18 @@ def recording(paths: Iterable[str | Path]) -> Iterator[None]:
 
 def _forget(file: Path) -> None:
     """Take a file out of the lists that have it."""
+    own = file.parent / f"{file.name}{checksums.SUFFIX}"
     for listing, name in checksums.listings(file):
-        if listing == file.parent / f"{file.name}{checksums.SUFFIX}":
-            left: dict[str, str] = {}
-        else:
+        others: dict[str, str] = {}
+        if listing != own:  # the job's own list is written anew as a whole
             try:
-                left = checksums.read(listing)
+                others = checksums.read(listing)
             except DataError:  # `fairgat verify` and readers name it
                 continue
-            if left.pop(name, None) is None:
+            if others.pop(name, None) is None:
                 continue
-        if left:
-            write_text(listing, checksums.formatted(left))
+        if others:
+            write_text(listing, checksums.formatted(others))
         else:
             with writing(listing):
                 listing.unlink(missing_ok=True)
@@ -267,30 +271,32 @@ def _forget(file: Path) -> None:
 
 def record(files: Iterable[Path]) -> None:
     """Record the checksums of files; of none where one is missing: its job failed."""
-    folders: dict[Path, dict[str, str]] = {}
+    by_folder: dict[Path, dict[str, str]] = {}
     for file in files:
         if not file.is_file():
             return
-        folders.setdefault(file.parent, {})[file.name] = sha256_of(file)
-    for folder, listed in folders.items():
+        by_folder.setdefault(file.parent, {})[file.name] = sha256_of(file)
+
+    for folder, entries in by_folder.items():
         listing = checksums.published(folder)
-        if listing:
+        if listing:  # names there are relative to its folder
             inside = folder.absolute().relative_to(listing.parent)
-            named = {(inside / name).as_posix(): listed[name] for name in listed}
-            listed = checksums.read(listing) | named
+            named = {(inside / name).as_posix(): entries[name] for name in entries}
+            entries = checksums.read(listing) | named
         else:
-            listing = folder / f"{next(iter(listed))}{checksums.SUFFIX}"
-        write_text(listing, checksums.formatted(listed))
+            first_name = next(iter(entries))
+            listing = folder / f"{first_name}{checksums.SUFFIX}"
+        write_text(listing, checksums.formatted(entries))
 
 
 def record_published(folder: Path) -> None:
     """List the checksum of every file of a folder that is published."""
     listing = folder / checksums.PUBLISHED
-    listed = {}
+    entries = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != checksums.SUFFIX:
-            listed[path.relative_to(folder).as_posix()] = sha256_of(path)
-    write_text(listing, checksums.formatted(listed))
+            entries[path.relative_to(folder).as_posix()] = sha256_of(path)
+    write_text(listing, checksums.formatted(entries))
 
 
 def git_blob_of(path: str | Path) -> str:

@@ -61,18 +61,20 @@ def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.Data
 def _read(
     path: str | Path, columns: Sequence[str], numbers: Sequence[str]
 ) -> pd.DataFrame:
+    """Read one file, and check it, as `read` says."""
     text = read_text(path)
     header = _header(path, text)
     for name in columns:
         if name not in header:
             raise damaged(path, f"lacks the column {name}")
-    texts = set(header).intersection(TEXT)
-    others = set(header).difference(TEXT)
+
+    text_columns = set(header).intersection(TEXT)
+    other_columns = set(header).difference(TEXT)
     frame = pd.read_csv(
         io.StringIO(text),
-        dtype=dict.fromkeys(texts, str),
+        dtype=dict.fromkeys(text_columns, str),
         keep_default_na=False,
-        na_values=dict.fromkeys(others, ""),
+        na_values=dict.fromkeys(other_columns, ""),
     )
     for name in set(numbers) & set(header):
         if len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):

@@ -40,8 +40,8 @@ def logged(snakemake: Any) -> Iterator[None]:
         if error.errno not in _FULL:
             raise
         where = error.filename or path
-        said = f"{where} cannot be written: {error.strerror}."
-        _end(f"{said} Make room, then give the same command.", path)
+        problem = f"{where} cannot be written: {error.strerror}."
+        _end(f"{problem} Make room, then give the same command.", path)
 
 
 @contextlib.contextmanager
@@ -62,11 +62,11 @@ def _opened(path: str) -> Iterator[IO[str]]:
             log.close()
 
 
-def _end(said: object, path: str, status: int = 1) -> None:
+def _end(reason: object, path: str, status: int = 1) -> None:
     """Say why a job ends in its log, which Snakemake shows; or here, on a full disk."""
     try:
         with open(path, "a", encoding="utf-8") as log:
-            print(said, file=log)
+            print(reason, file=log)
     except OSError:
-        print(said, file=sys.__stderr__)
+        print(reason, file=sys.__stderr__)
     sys.exit(status)

@@ -42,11 +42,12 @@ def end_with_snakemake(every: float = 1.0, grace: float = _GRACE) -> None:
 
     for process in psutil.Process().parents():
         if str(process.pid) == number:
-            given = process, every, grace
-            threading.Thread(target=_watch, args=given, daemon=True).start()
+            arguments = process, every, grace
+            threading.Thread(target=_watch, args=arguments, daemon=True).start()
 
 
 def _watch(snakemake: "psutil.Process", every: float, grace: float) -> None:
+    """Wait for Snakemake's end, then end this job."""
     while _lives(snakemake):
         time.sleep(every)
     os.kill(os.getpid(), signal.SIGINT)

@@ -10,6 +10,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any
 
 LINES = 20
@@ -42,10 +44,11 @@ class Lines(logging.Handler):
         super().__init__()
         self.logger = logger
         self.terminal = terminal
-        self.failed = set[int]()
-        self.told = set[tuple[str, str]]()
-        self.started = self.last = time.monotonic()
-        self.done = self.total = self.next = 0
+        self.failed_jobs = set[int]()
+        self.reasons = set[tuple[str, str]]()  # of rules, each of which is told once
+        self.started = self.last_line = time.monotonic()
+        self.done = self.total = 0  # jobs
+        self.next_line = 0  # the number of jobs done at which it is due
 
     def emit(self, record: logging.LogRecord) -> None:
         """Hear of a job that begins, ends or fails, or of the progress."""
@@ -54,10 +57,10 @@ class Lines(logging.Handler):
             case "JOB_INFO":
                 self._tell_reason(about)
             case "JOB_ERROR":
-                self.failed.add(about["jobid"])
+                self.failed_jobs.add(about["jobid"])
                 self._tell_progress(failed=True)
             case "JOB_FINISHED":  # perhaps in a further try
-                self.failed.discard(about["job_id"])
+                self.failed_jobs.discard(about["job_id"])
             case "PROGRESS":
                 self.done = about["done"]
                 self.total = about["total"]
@@ -69,27 +72,28 @@ class Lines(logging.Handler):
         if self.terminal or "DefaultStreamHandler" in handlers:
             return  # which has a line for each job
         now = time.monotonic()
-        due = self.done >= self.next or now - self.last > LONGEST
-        if not (due or failed):
+        is_due = self.done >= self.next_line or now - self.last_line > LONGEST
+        if not (is_due or failed):
             return
-        self.next = self.done + max(self.total // LINES, 1)
-        self.last = now
+        self.next_line = self.done + max(self.total // LINES, 1)
+        self.last_line = now
 
         minutes = (now - self.started) / 60
         of_all = f" of {self.total}" if self.total else ""
         text = f"{self.done}{of_all} jobs done after {minutes:.0f} min"
-        if self.failed:
-            text += f", {len(self.failed)} failed"
+        if self.failed_jobs:
+            text += f", {len(self.failed_jobs)} failed"
         self.logger.info(text)
 
     def _tell_reason(self, about: Mapping[str, Any]) -> None:
+        """Say why a job is done again, once for a rule and a reason."""
         rule = about["rule_name"]
         reason = changed(about["reason"])
         if not reason and rule in _TRAINING:  # other consequences take no time
             reason = renewed(about["reason"])
-        if not reason or (rule, reason) in self.told:
+        if not reason or (rule, reason) in self.reasons:
             return
-        self.told.add((rule, reason))
+        self.reasons.add((rule, reason))
         job = about["rule_msg"] or f"rule {rule}"
         self.logger.info(f"Again, as {reason}: {job}")
 
@@ -108,16 +112,16 @@ def changed(reason: str) -> str:
     Returns:
         Half a sentence; empty where it was not done before, or for other reasons.
     """
-    found = _CHANGED.search(reason)
-    if not found or reason.startswith(_NOT_DONE):
+    match = _CHANGED.search(reason)
+    if not match or reason.startswith(_NOT_DONE):
         return ""
-    before, now = map(_values, found.groups())
-    named = list(dict.fromkeys(_changes(before, now)))
-    if not named:
+    before, now = map(_values, match.groups())
+    names = list(dict.fromkeys(_changes(before, now)))
+    if not names:
         return "its settings have changed"
-    if len(named) > _MOST:
-        named = [*named[:_MOST], f"{len(named) - _MOST} more"]
-    *others, last = named
+    if len(names) > _MOST:
+        names = [*names[:_MOST], f"{len(names) - _MOST} more"]
+    *others, last = names
     if not others:
         return f"{last} has changed"
     return f"{', '.join(others)} and {last} have changed"
@@ -125,12 +129,12 @@ def changed(reason: str) -> str:
 
 def renewed(reason: str) -> str:
     """Say in people's words which input of a job is made again, as `changed` does."""
-    found = _RENEWED.search(reason)
-    if not found or reason.startswith(_NOT_DONE):
+    match = _RENEWED.search(reason)
+    if not match or reason.startswith(_NOT_DONE):
         return ""
-    for folder, what in _INPUTS.items():
-        if f"/data/{folder}/" in found[1]:
-            return f"{what} is made again"
+    for folder, title in _INPUTS.items():
+        if f"/data/{folder}/" in match[1]:
+            return f"{title} is made again"
     return "what it is made of is made again"
 
 
@@ -149,20 +153,21 @@ def _changes(before: list[Any], now: list[Any]) -> Iterator[str]:
     """Name what differs between the params of before and of now."""
     for value in now:
         if isinstance(value, dict):
-            earlier = [each for each in before if isinstance(each, dict)]
-            closest = max(earlier, key=lambda each: _alike(each, value), default={})
-            yield from _differences(closest, value)
+            # Params have no names here: the one with most keys in common is meant.
+            candidates = [each for each in before if isinstance(each, dict)]
+            in_common = partial(_keys_in_common, value)
+            earlier = max(candidates, key=in_common, default={})
+            yield from _differences(earlier, value)
         elif isinstance(value, str) and _DIGEST.fullmatch(value):
             yield "the code"
         elif isinstance(value, list):
-            yield from _files(
-                value, [each for each in before if isinstance(each, list)]
-            )
+            lists = [each for each in before if isinstance(each, list)]
+            yield from _changed_files(value, lists)
         else:
             yield f"a setting (now {value!r})"
 
 
-def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+def _keys_in_common(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
     return len(one.keys() & other.keys())
 
 
@@ -179,10 +184,10 @@ def _differences(
             yield path
 
 
-def _files(now: list[Any], earlier: list[list[Any]]) -> Iterator[str]:
-    """Name the files whose content is another one."""
-    known = [each for one in earlier for each in one]
-    for each in now:
-        found = _FILE.fullmatch(str(each))
-        if found and each not in known:
-            yield found[1]
+def _changed_files(now: list[Any], before: list[list[Any]]) -> Iterator[str]:
+    """Name the files, given as `NAME DIGEST`, whose content is another one."""
+    unchanged = list(chain.from_iterable(before))
+    for entry in now:
+        match = _FILE.fullmatch(str(entry))
+        if match and entry not in unchanged:
+            yield match[1]

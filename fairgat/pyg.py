@@ -69,16 +69,22 @@ def load(
     _check_asked(settings, name, split)
     entry = settings.datasets[name]
     options = datasets.options_of(name, entry)
-    given = mirror or settings.data_mirror
+    mirror = mirror or settings.data_mirror
 
     files = datasets.files_of(name, entry)
     with _folder(cache, files) as folder:
         raw = folder / "raw" / name
-        download.acquire(name, files, raw, Path(given) if given else None)
+        download.acquire(name, files, raw, Path(mirror) if mirror else None)
         graph = datasets.prepare(name, entry, raw, settings.seed)
 
-    like = entry.splits_of or name
-    parts = splits.make(graph, entry.task, settings.splits, settings.seed, like, split)
+    parts = splits.make(
+        graph,
+        entry.task,
+        settings.splits,
+        settings.seed,
+        entry.splits_of or name,  # another data set's, where they have the same people
+        split,
+    )
     about = {
         "dataset": name,
         "task": entry.task,
@@ -100,10 +106,12 @@ def _configuration(overlays: str | Path | Iterable[str | Path]) -> Config:
 
 
 def _check_asked(settings: Config, name: str, split: int) -> None:
+    """Refuse a data set that the configuration does not have, or a negative split."""
     if name not in settings.datasets:
-        known = nearest(name, settings.datasets)
+        advice = nearest(name, settings.datasets)
         elsewhere = configuration.declared_elsewhere(name, "datasets")
-        advice = f"{elsewhere}: give its path as `config`" if elsewhere else known
+        if elsewhere:
+            advice = f"{elsewhere}: give its path as `config`"
         raise ConfigError(f"{name!r} is not a data set; {advice}")
     if split < 0:
         raise ConfigError(f"split counts from 0, got {split}")
@@ -120,6 +128,7 @@ def _folder(cache: str | Path | None, files: list[File]) -> Iterator[Path]:
 
 
 def _of_nodes(graph: Graph, split: Mapping[str, np.ndarray], about: dict) -> Data:
+    """The data of node classification, with a mask for each part."""
     data = _data(graph, graph.edge_index, about)
     for part in NODE_KEYS:
         mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
@@ -131,6 +140,7 @@ def _of_nodes(graph: Graph, split: Mapping[str, np.ndarray], about: dict) -> Dat
 def _of_links(
     graph: Graph, split: Mapping[str, np.ndarray], training: LinkTraining, about: dict
 ) -> Data:
+    """The data of link prediction, with labelled pairs for each part."""
     about = about | {"cutoffs": list(training.cutoffs)}
     data = _data(graph, split["train_edges"], about)
     for part in HELD_OUT:
@@ -142,6 +152,7 @@ def _of_links(
 
 
 def _data(graph: Graph, edge_index: np.ndarray, about: dict[str, Any]) -> Data:
+    """What both tasks' data have, on these edges (2, E)."""
     return Data(
         x=torch.from_numpy(graph.features),
         edge_index=torch.from_numpy(edge_index),
@@ -185,10 +196,13 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
     for part in NODE_KEYS:
         mask = data[f"{PREFIXES[part]}_mask"]
         split[part] = np.flatnonzero(mask.numpy(force=True))
-    return measures.judge(NodeTraining(), _graph(data), split, {"logits": logits}, "")
+    return measures.judge(
+        NodeTraining(), _graph(data), split, {"logits": logits}, protocol=""
+    )
 
 
 def _judge_links(data: Data, scores: Any, kind: Kind | None) -> Scores:
+    """`judge` scores of pairs, with the cut-off that validation chooses."""
     if not isinstance(scores, Mapping) or set(scores) != set(HELD_OUT):
         parts = " and ".join(map(repr, HELD_OUT))
         raise ValueError(f"scores of links are a dictionary with {parts}")
@@ -199,17 +213,21 @@ def _judge_links(data: Data, scores: Any, kind: Kind | None) -> Scores:
         split[f"{part}_edges"] = pairs[:, linked]
         split[f"{part}_non_edges"] = pairs[:, ~linked]
 
-        given = _checked(scores[part], linked.shape, f"scores of {part}")
-        values.append(np.concatenate([given[linked], given[~linked]]))
+        # As `measures.judge` takes them: edges first, then non-edges.
+        of_part = _checked(scores[part], linked.shape, f"scores of {part}")
+        values.append(np.concatenate([of_part[linked], of_part[~linked]]))
 
     predictions = {}
+    # Together: whether they may be probabilities is asked of all.
     logits = measures.as_logits(values, kind)
     for place, part in enumerate(HELD_OUT):
         predictions[f"{part}_logits"] = logits[place]
         if kind == "probabilities":
             predictions[f"{part}_probabilities"] = values[place]
     training = LinkTraining(cutoffs=data.cutoffs)
-    return measures.judge(training, _graph(data), split, predictions, "validation")
+    return measures.judge(
+        training, _graph(data), split, predictions, protocol="validation"
+    )
 
 
 def _graph(data: Data) -> Graph:
@@ -226,8 +244,9 @@ def _graph(data: Data) -> Graph:
 def _checked(scores: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     """Give scores as an array of floats, in the precision that they have."""
     if isinstance(scores, Tensor):
-        precise = scores.dtype in (torch.float32, torch.float64)
-        scores = (scores if precise else scores.float()).numpy(force=True)
+        if scores.dtype not in (torch.float32, torch.float64):
+            scores = scores.float()  # NumPy has no bfloat16
+        scores = scores.numpy(force=True)
     values = np.asarray(scores)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32)

@@ -35,8 +35,12 @@ def compared(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    seen = [each for each in text if each.isspace() or not _is_unseen(each)]
-    return " ".join("".join(seen).split())
+    visible_characters = [
+        character
+        for character in text
+        if character.isspace() or not _is_unseen(character)
+    ]
+    return " ".join("".join(visible_characters).split())
 
 
 def _is_unseen(character: str) -> bool:

@@ -7,10 +7,10 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from fairgat.plan import Run
     from fairgat.training import job as training
-    from fairgat.training.loop import nothing
+    from fairgat.training.loop import ignore
     from fairgat.training.progress import log_lines
 
-    wildcards, params, observe = snakemake.wildcards, snakemake.params, nothing
+    wildcards, params, observe = snakemake.wildcards, snakemake.params, ignore
     if params.theory_every:
         from fairgat.theory.network import measure_every
 

@@ -18,7 +18,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.files import recording
 from fairgat.theory.runs import rebuild
-from fairgat.training.record import NAME, Record
+from fairgat.training.record import RUN_JSON, Record
 
 LONGEST = 0.01  # of the nodes
 
@@ -56,7 +56,7 @@ def main(results: Path) -> Path:
     """Measure every run of link prediction in a results folder."""
     torch.set_num_threads(1)
     rows = []
-    for path in sorted(results.glob(f"runs/link_prediction/**/{NAME}")):
+    for path in sorted(results.glob(f"runs/link_prediction/**/{RUN_JSON}")):
         run = Record.read(path)
         if run.failure is None:
             rows.append(

@@ -21,7 +21,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.methods.base import Method
 from fairgat.training import job
-from fairgat.training.record import NAME, Record
+from fairgat.training.record import RUN_JSON, Record
 
 METHODS = ("fairgat-steps-1", "step-1-matched", "fairgat", "fairgat-placebo")
 
@@ -58,7 +58,8 @@ def main(results: Path) -> Path:
     """Measure every run of these methods in a results folder."""
     rows = []
     for method in METHODS:
-        for path in sorted(results.glob(f"runs/link_prediction/*/{method}/**/{NAME}")):
+        pattern = f"runs/link_prediction/*/{method}/**/{RUN_JSON}"
+        for path in sorted(results.glob(pattern)):
             run = Record.read(path)
             about = {"dataset": run.dataset, "method": method, "split": run.split}
             rows.append(about | of_run(made(results, run)))

@@ -18,7 +18,7 @@ from torch.nn.functional import mse_loss
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod, attention_layer
-from fairgat.methods.membership import columns, group_loss, membership
+from fairgat.methods.membership import group_loss, membership, num_columns
 from fairgat.nn import CSRGraph, GATConv
 from fairgat.tasks.node_classification import NodeTask
 
@@ -98,7 +98,7 @@ class NodeClassification(NodeMethod):
         ]
         self.known, self.h = task.features[nodes[fitted]], h[fitted]
         self.discriminator = nn.Linear(
-            task.training.hidden, columns(task.graph.num_groups)
+            task.training.hidden, num_columns(task.graph.num_groups)
         )
         rate = settings.discriminator_learning_rate
         self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)

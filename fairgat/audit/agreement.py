@@ -30,7 +30,7 @@ from fairgat import measures
 from fairgat.config.protocol import Margins
 from fairgat.paper import results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
-from fairgat.scores.runs import under
+from fairgat.scores.runs import rows_under
 from fairgat.scores.selection import RULES
 
 ALPHA = 0.05
@@ -106,7 +106,7 @@ def compare(
         margins are in percentage points; `chance` is that of agreement if the paper is
         exactly right; `p_holm` is adjusted within one rule.
     """
-    ours = under(winners, *protocols)
+    ours = rows_under(winners, *protocols)
     ours = ours[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"])
 

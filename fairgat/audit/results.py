@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairgat import frames
 from fairgat.paper import load, printed
-from fairgat.scores.runs import under
+from fairgat.scores.runs import rows_under
 
 SECONDS = "seconds"  # the metric of times
 Number = float | np.ndarray
@@ -50,7 +50,7 @@ def papers(table: str) -> Results:
 def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
     """List our results under one selection rule."""
     by_rule = winners[winners["rule"] == rule]
-    return _scores(under(by_rule, *protocols))
+    return _scores(rows_under(by_rule, *protocols))
 
 
 def read_study(path: str | Path) -> pd.DataFrame:

@@ -26,20 +26,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a line for each check; the status is 1 where one failed."""
     failed = 0
-    for what, wrong in check(arguments.file, _settings(arguments.set)):
-        if wrong:
+    for title, problem in check(arguments.file, _settings(arguments.set)):
+        if problem:
             failed += 1
-            print(f"wrong  {what}:")
-            print(f"       {visible(wrong)}")
+            print(f"wrong  {title}:")
+            print(f"       {visible(problem)}")
         else:
-            print(f"right  {what}")
+            print(f"right  {title}")
     return min(failed, 1)
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Read settings as a configuration file would."""
+def _settings(texts: list[str]) -> dict[str, Any]:
+    """Read settings NAME=VALUE as a configuration file would."""
     settings = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise ConfigError(f"--set takes NAME=VALUE, got {text!r}")

@@ -71,6 +71,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print the lines of the action that is asked for."""
     config = configuration.load_files(*(arguments.config or ["config.yaml"]))
     if arguments.action == "where":
         lines: Iterable[str] = where(config, arguments.dataset)
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def where(config: Config, names: list[str] | None = None) -> Iterator[str]:
     """List every raw file, its state here, its checksum and its address."""
-    for name, files in _wanted(config, names).items():
+    for name, files in _files_by_dataset(config, names).items():
         folder = _raw(config, name)
         if not files:
             yield f"{name}: generated, needs no files"
@@ -124,26 +125,27 @@ def add(
     """
     if not source.is_dir():
         raise DataError(f"{source} is not a folder")
-    sought = _sought(config, mirror, names)
+    missing = _pinned_files(config, mirror, names)
     paths = [path for path in sorted(source.rglob("*")) if path.is_file()]
-    pins_of, unread = _identified(paths)
+    pins_of, unreadable = _identified(paths)
 
     lines = []
     for path, pins in pins_of.items():
-        targets = [target for target, file in sought.items() if file.pin in pins]
+        targets = [target for target, file in missing.items() if file.pin in pins]
         for target in targets:
-            file = sought.pop(target)
+            file = missing.pop(target)
             download.place(file, path, target.parent)
             lines.append(f"{file.name}: {path} -> {target}")
 
-    lacking = {file.basename: file for file in sought.values()}
+    # What has a missing file's name has other bytes than it.
+    missing_by_name = {file.basename: file for file in missing.values()}
     others = []
     for path in paths:
-        file = lacking.get(path.name)
+        file = missing_by_name.get(path.name)
         if file:
             others.append(f"{path} is not {file.name}, which has {file.pin}")
-    if others or (unread and sought):
-        raise DataError("\n".join(lines + unread + others))
+    if others or (unreadable and missing):
+        raise DataError("\n".join(lines + unreadable + others))
     if not lines:
         raise DataError(
             f"{source} holds none of the files; `fairgat data where` lists them"
@@ -151,30 +153,30 @@ def add(
     return lines
 
 
-def _sought(
+def _pinned_files(
     config: Config, mirror: Path | None, names: list[str] | None
 ) -> dict[Path, File]:
     """Give the pinned files of the data sets, by the place that each is copied to."""
-    sought = {}
-    for name, files in _wanted(config, names).items():
+    pinned = {}
+    for name, files in _files_by_dataset(config, names).items():
         for file in files:
             place = _raw(config, name) / file.basename
             if mirror:
                 place = mirror / file.name
             if file.pin:
-                sought[place] = file
-    return sought
+                pinned[place] = file
+    return pinned
 
 
 def _identified(paths: Iterable[Path]) -> tuple[dict[Path, set[str]], list[str]]:
     """Give what each file's bytes are known by, and a line for each unreadable one."""
-    pins, unread = {}, []
+    pins, unreadable = {}, []
     for path in paths:
         try:
             pins[path] = identities(path)
         except OSError as error:
-            unread.append(f"{path} cannot be read: {error.strerror}")
-    return pins, unread
+            unreadable.append(f"{path} cannot be read: {error.strerror}")
+    return pins, unreadable
 
 
 def stats(
@@ -188,7 +190,7 @@ def stats(
         ConfigError: a data set's source or options are not valid.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
-    for name in _wanted(config, names):
+    for name in _files_by_dataset(config, names):
         if not names and config.not_run(name):
             continue
         graph = Graph.load(make_graph(config, name, out, mirror))
@@ -198,7 +200,7 @@ def stats(
             yield f"  {line}"
         for key, value in counted.items():
             if key != "by_group":
-                yield f"  {key:<20}{_shown(value)}"
+                yield f"  {key:<20}{_text(value)}"
 
 
 def make_graph(
@@ -230,8 +232,8 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
 
     What columns were taken for, what was left out, and the groups.
     """
-    for name, taken in graph.facts.get("columns", {}).items():
-        yield f"column {name}: {taken}"
+    for name, role in graph.facts.get("columns", {}).items():
+        yield f"column {name}: {role}"
     for key, title in _FACTS.items():
         if graph.facts.get(key):
             yield f"{title}: {graph.facts[key]}"
@@ -242,19 +244,19 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             positive, labelled = group["label_1"], group["labelled"]
             share = f"{positive / labelled:.4f}" if labelled else "–"
             line += f"label 1 for {positive} of {labelled} ({share}), "
-        line += f"R_chi {group['r_chi']:.4f}, homophily {_shown(group['homophily'])}"
+        line += f"R_chi {group['r_chi']:.4f}, homophily {_text(group['homophily'])}"
         yield line
-    for feature, said, auc in telling(graph):
+    for feature, revealed, auc in telling(graph):
         yield (
-            f"feature {feature} almost says {said} (AUC {auc:.3f}): is it one? See "
+            f"feature {feature} almost says {revealed} (AUC {auc:.3f}): is it one? See "
             "`exclude`"
         )
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     """Write a count, a share or several of them; a dash for none."""
     if isinstance(value, dict):
-        parts = [f"{key}: {_shown(each)}" for key, each in value.items()]
+        parts = [f"{key}: {_text(each)}" for key, each in value.items()]
         return ", ".join(parts) or "–"
     if value is None:
         return "–"
@@ -263,15 +265,16 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:
+def _files_by_dataset(config: Config, names: list[str] | None) -> dict[str, list[File]]:
     """Give the raw files of the data sets of these names, or of all."""
     for name in names or ():
         if name not in config.datasets:
             advice = nearest(name, config.datasets)
             raise DataError(f"{name!r} is not a data set; {advice}")
-    wanted = [name for name in config.datasets if not names or name in names]
-    return {name: datasets.files_of(name, config.datasets[name]) for name in wanted}
+    chosen = [name for name in config.datasets if not names or name in names]
+    return {name: datasets.files_of(name, config.datasets[name]) for name in chosen}
 
 
 def _raw(config: Config, name: str) -> Path:
+    """The folder of a data set's raw files."""
     return Path(config.results_dir) / "data" / "raw" / name

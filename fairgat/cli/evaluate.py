@@ -16,7 +16,7 @@ from fairgat.measures import Scores
 from fairgat.scores.judging import judged
 from fairgat.scores.people import read_people
 from fairgat.texts import visible
-from fairgat.training.record import NAME
+from fairgat.training.record import RUN_JSON
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "path",
         type=Path,
         metavar="RUN|FILE",
-        help=f"a run's folder, the one with {NAME}, or a CSV file of people with the "
-        "columns id, score, label, group and, if there is one, decision",
+        help=f"a run's folder, the one with {RUN_JSON}, or a CSV file of people with "
+        "the columns id, score, label, group and, if there is one, decision",
     )
     parser.add_argument(
         "--kind",
@@ -36,19 +36,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.path.is_file() and arguments.path.name != NAME:
-        show_people(arguments.path, arguments.kind)
+    """Show the scores of a run's folder, or of a CSV file of people."""
+    path = arguments.path
+    is_people = path.is_file() and path.name != RUN_JSON
+    if is_people:
+        show_people(path, arguments.kind)
     elif arguments.kind:
         raise ConfigError("--kind is for a CSV file of people; a run has logits")
     else:
-        show(arguments.path)
+        show_run(path)
 
 
-def show(directory: Path) -> None:
+def show_run(directory: Path) -> None:
     """Print a run's validation and test scores; a dash for one that is missing."""
     record = finished(directory)
     _, graph, split = data_of(directory, record)
-    run = judged(directory / NAME, graph, split, record.inputs)
+    run = judged(directory / RUN_JSON, graph, split, record.inputs)
     print(f"epoch {record.reported} of {record.training['epochs']}")
     _print({part: run.scores[record.protocol][part] for part in HELD_OUT})
 

@@ -18,10 +18,10 @@ from fairgat.errors import DataError, NotDefined
 from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
 from fairgat.tasks.rates import counted, gap, positive_rates
-from fairgat.theory.account import PARTS, Account, compared, contrast, least_gap
+from fairgat.theory.account import PARTS, Account, compared_groups, contrast, least_gap
 from fairgat.theory.network import account
 from fairgat.theory.runs import trained
-from fairgat.training.record import NAME, unpack
+from fairgat.training.record import RUN_JSON, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -30,12 +30,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "and what fair attention can do about it."
     )
     parser.add_argument(
-        "directory", type=Path, help=f"the run's folder, the one with {NAME}"
+        "directory", type=Path, help=f"the run's folder, the one with {RUN_JSON}"
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print sentences on the run's predictions, and on the parts of its logits' gap."""
     directory = arguments.directory
     record = finished(directory)
     if "theory" not in TASKS[record.task].measured:
@@ -45,12 +46,12 @@ def run(arguments: argparse.Namespace) -> None:
     data, graph, split = data_of(directory, record)
     arrays = load_npz(directory / "predictions.npz")
     logits = unpack(arrays, record.reported)["logits"]
-    tested = split["test"]
+    test = split["test"]
     group, lines = predictions(
-        logits[tested] > 0,
-        graph.labels[tested],
-        graph.sensitive[tested],
-        graph.group_names,
+        predicted=logits[test] > 0,
+        labels=graph.labels[test],
+        sensitive=graph.sensitive[test],
+        names=graph.group_names,
     )
     try:
         method = trained(directory, record, data, graph, split)
@@ -58,26 +59,31 @@ def run(arguments: argparse.Namespace) -> None:
     except NotDefined as error:
         lines.append(f"There is no account of its logits: {error}.")
     else:
-        gap = contrast(graph.sensitive, group) @ logits.astype(float)
-        changed = abs(accounts["all"].gap - gap) > 0.01
-        made_by = type(method)
-        its_own = made_by.postprocess, made_by.cuts
-        if changed and its_own == (Method.postprocess, Method.cuts):
+        predicted_gap = contrast(graph.sensitive, group) @ logits.astype(float)
+        differs = abs(accounts["all"].gap - predicted_gap) > 0.01
+        if differs and not _changes_logits(method):
             raise DataError(
                 f"{directory}: its model.npz, run.json and predictions.npz are not of "
                 "one run"
             )
-        if changed:
+        if differs:
             lines.append(
                 "What follows is of the network's logits, before its method changes "
                 "them for decisions."
             )
         lines += attention(accounts, graph.num_groups)
 
-    cell, number = record.cell, record.split
-    print(f"{record.method} on {record.dataset}, cell {cell}, split {number}")
-    for place, line in enumerate(lines, start=1):
-        print(f"{place}. {line}")
+    cell, split_number = record.cell, record.split
+    print(f"{record.method} on {record.dataset}, cell {cell}, split {split_number}")
+    for number, line in enumerate(lines, start=1):
+        print(f"{number}. {line}")
+
+
+def _changes_logits(method: Method) -> bool:
+    """Whether a method changes its network's logits after training."""
+    implementation = type(method)
+    own = implementation.postprocess, implementation.cuts
+    return own != (Method.postprocess, Method.cuts)
 
 
 def _of_logits(method: Method, group: int) -> dict[str, Account]:
@@ -99,49 +105,50 @@ def predictions(
         names: what each group is called.
     """
     gaps = {}
-    for each in compared(sensitive):
+    for each in compared_groups(sensitive):
         gaps[each] = float(contrast(sensitive, each) @ predicted)
     group = max(gaps, key=lambda each: abs(gaps[each]))
 
-    two = len(names) == 2
+    two_groups = len(names) == 2
     mine = f"those with {names[group]}"
-    rest = f"those with {names[1 - group]}" if two else "all others"
+    others = f"those with {names[1 - group]}" if two_groups else "all others"
 
     def rates(values: np.ndarray) -> str:
+        """Say how many have 1 among `values`, of the people with a label."""
         labelled = labels >= 0
-        of_mine = 100 * values[labelled & (sensitive == group)].mean()
-        of_rest = 100 * values[labelled & (sensitive != group)].mean()
-        return f"{of_mine:.1f} % of {mine} and {of_rest:.1f} % of {rest}"
+        my_rate = 100 * values[labelled & (sensitive == group)].mean()
+        other_rate = 100 * values[labelled & (sensitive != group)].mean()
+        return f"{my_rate:.1f} % of {mine} and {other_rate:.1f} % of {others}"
 
-    said = f"Test predictions are positive for {rates(predicted)}"
-    said += f": a gap of {_points(gaps[group])} points"
-    if two:
-        said += " (ΔSP)"
+    sentence = f"Test predictions are positive for {rates(predicted)}"
+    sentence += f": a gap of {_points(gaps[group])} points"
+    if two_groups:
+        sentence += " (ΔSP)"
     positive = labels == 1
-    true = float(contrast(sensitive, group, positive) @ predicted)
-    if np.isfinite(true):
-        said += f", and among those with label 1 {_points(true)}"
-        if two:
-            said += " (ΔEO)"
-    if not two:
+    gap_of_positive = float(contrast(sensitive, group, positive) @ predicted)
+    if np.isfinite(gap_of_positive):
+        sentence += f", and among those with label 1 {_points(gap_of_positive)}"
+        if two_groups:
+            sentence += " (ΔEO)"
+    if not two_groups:
         counts = counted(predicted, positive, sensitive, len(names))
         largest = gap(positive_rates(counts))
-        said += f". The largest gap between two groups is {_points(largest)} (ΔSP)"
+        sentence += f". The largest gap between two groups is {_points(largest)} (ΔSP)"
 
     counts = counted(predicted, positive, sensitive == group, 2)
-    of_labels, of_errors = parity_parts(counts)
-    if np.isnan(of_labels):
-        contributed = (
+    by_labels, by_errors = parity_parts(counts)
+    if np.isnan(by_labels):
+        contributions = (
             "What labels and errors contribute is not defined: a group has one label "
             "only."
         )
     else:
-        contributed = (
-            f"Of this gap, {_points(of_labels)} points come from the labels, as "
-            f"{rates(labels)} have label 1, and {_points(of_errors)} from errors that "
+        contributions = (
+            f"Of this gap, {_points(by_labels)} points come from the labels, as "
+            f"{rates(labels)} have label 1, and {_points(by_errors)} from errors that "
             "differ between the groups."
         )
-    return group, [f"{said}.", contributed]
+    return group, [f"{sentence}.", contributions]
 
 
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
@@ -150,26 +157,27 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     They are by the rows that they are over.
     """
     whole, positive = accounts["all"], accounts["label 1"]
-    said = f"The groups' mean logits differ by {_sum(whole)}"
+    sentence = f"The groups' mean logits differ by {_sum(whole)}"
     if np.isfinite(positive.gap):
-        said += f"; of those with label 1 {_sum(positive)}"
-    said += " (of the second layer; docs/theory.md)."
+        sentence += f"; of those with label 1 {_sum(positive)}"
+    sentence += " (of the second layer; docs/theory.md)."
     if np.isfinite(whole.means):
-        said += (
+        sentence += (
             " Over all nodes their shares of positive logits differ by "
             f"{_points(whole.decided)} points: {_points(whole.base_rates)} by base "
             f"rates, {_points(whole.means)} by the means among people of a label, "
             f"{_points(whole.remainder)} by other differences among them."
         )
-    yield said
+    yield sentence
     yield f"Fair attention sets mixing only. {_optimum(whole, groups)}"
     if np.isfinite(whole.reach):
         share, least = least_gap(pd.DataFrame([asdict(whole)]))
-        said = f"The gap would be smallest, {_signed(least)}, at a share of {share:.2f}"
+        smallest = f"The gap would be smallest, {_signed(least)}, at a share of "
+        smallest += f"{share:.2f}"
         if share * whole.reach > 1:
-            said += ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
+            smallest += ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
         yield (
-            f"{said}: again if nothing else changed, though training with another "
+            f"{smallest}: again if nothing else changed, though training with another "
             "share changes the rest, too."
         )
 
@@ -197,15 +205,17 @@ def _optimum(whole: Account, groups: int) -> str:
     return f"A share of {1 / whole.reach:.2f} on {neighbours} {stays}"
 
 
-def _sum(each: Account) -> str:
+def _sum(account: Account) -> str:
+    """Write a gap as the sum of its parts."""
     parts = []
     for name in PARTS:
-        size = _signed(getattr(each, name))
+        size = _signed(getattr(account, name))
         parts.append(f"{name.replace('_', ' ')} {size}")
-    return f"{_signed(each.gap)} = {', '.join(parts)}"
+    return f"{_signed(account.gap)} = {', '.join(parts)}"
 
 
 def _points(share: float) -> str:
+    """Write a share in points, of which a share of 1 has 100."""
     return _signed(100 * share, 1)
 
 

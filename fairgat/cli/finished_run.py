@@ -7,7 +7,7 @@ import numpy as np
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError, FairGATError
-from fairgat.training.record import NAME, Record, digests
+from fairgat.training.record import RUN_JSON, Record, digests
 
 
 def finished(directory: Path) -> Record:
@@ -17,13 +17,13 @@ def finished(directory: Path) -> Record:
         DataError: this is not the folder of a run of this version.
         FairGATError: the run failed.
     """
-    if not (directory / NAME).exists():
-        example = next(directory.rglob(NAME), None)
-        run = f"such as {example.parent}" if example else f"the one with {NAME}"
+    if not (directory / RUN_JSON).exists():
+        example = next(directory.rglob(RUN_JSON), None)
+        run = f"such as {example.parent}" if example else f"the one with {RUN_JSON}"
         raise DataError(
             f"{directory} is not the folder of one run: give such a folder, {run}"
         )
-    record = Record.read(directory / NAME)
+    record = Record.read(directory / RUN_JSON)
     if record.failure:
         raise FairGATError(f"{directory} failed: {record.failure}")
     return record
@@ -32,12 +32,12 @@ def finished(directory: Path) -> Record:
 def data_of(
     directory: Path, record: Record
 ) -> tuple[Path, Graph, dict[str, np.ndarray]]:
-    """Find the nearest `data` above a run's folder.
+    """Load the graph and the split of a run from the nearest `data` above its folder.
 
     It is in the workflow's results, or in those of `fairgat train --out`.
 
     Returns:
-        It, and the graph and the split of the run in it.
+        The folder `data`, the graph and the split.
 
     Raises:
         DataError: there is none, or its graph or split was made anew since the run.

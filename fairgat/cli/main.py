@@ -53,13 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
     # what the audit needs.
     words = [each for each in arguments if not each.startswith("-")]
     if words and words[0] in COMMANDS:
-        called = words[0]
+        command = words[0]
+        module_name = command.replace("-", "_")
         try:
-            name = called.replace("-", "_")
-            module = importlib.import_module(f"fairgat.cli.{name}")
+            module = importlib.import_module(f"fairgat.cli.{module_name}")
         except ModuleNotFoundError as error:
-            return _without_extra(error)
-        module.declare(parsers[called])
+            return _name_missing_package(error)
+        module.declare(parsers[command])
 
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
@@ -68,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
+    """Run a command; give its exit status, also that of an error for people."""
     try:
         status = parsed.run(parsed, rest) if rest else parsed.run(parsed)
         return status or 0
@@ -76,7 +77,7 @@ def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
         print(f"fairgat {parsed.command}:", "\n".join(lines), file=sys.stderr)
         return getattr(parsed, "status_of_errors", 1)
     except ModuleNotFoundError as error:
-        return _without_extra(error)
+        return _name_missing_package(error)
     except KeyboardInterrupt:
         print("interrupted; nothing half-written is left behind", file=sys.stderr)
         return 130
@@ -85,7 +86,7 @@ def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
         return 0
 
 
-def _without_extra(error: ModuleNotFoundError) -> int:
+def _name_missing_package(error: ModuleNotFoundError) -> int:
     """Say which package is missing: the layer needs fewer than the workflow."""
     package, _, _ = (error.name or "").partition(".")
     if package == "fairgat":

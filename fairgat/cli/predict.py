@@ -1,4 +1,4 @@
-"""`fairgat predict`: score new people with a finished run, beside its own."""
+"""`fairgat predict`: score new people with a finished run, beside training's."""
 
 import argparse
 import csv
@@ -24,7 +24,7 @@ from fairgat.report.escape import csv as cell
 from fairgat.tasks.node_classification import NodeTask
 from fairgat.texts import visible
 from fairgat.theory.runs import trained
-from fairgat.training.record import NAME, Record, unpack
+from fairgat.training.record import RUN_JSON, Record, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "directory",
         type=Path,
         metavar="RUN",
-        help=f"the run's folder, the one with {NAME}",
+        help=f"the run's folder, the one with {RUN_JSON}",
     )
     for name, text in (
         (
@@ -51,6 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the new people's scores, and say what became of training's people."""
     directory, out = arguments.directory, arguments.out
     if out.resolve() in (arguments.nodes.resolve(), arguments.edges.resolve()):
         raise DataError(f"--out {out} is a file that is read: give another")
@@ -62,17 +63,23 @@ def run(arguments: argparse.Namespace) -> None:
     options = _options(record, columns)
     method = _method(directory, record, data, graph, split)
 
-    (file, *_) = tables.files(record.dataset, options)
+    (old_nodes, *_) = tables.files(record.dataset, options)
     raw = data / "raw" / record.dataset
-    file.verify(raw)
+    old_nodes.verify(raw)
     people = newcomers.join(
-        graph, columns, options, raw / file.basename, arguments.nodes, arguments.edges
+        graph,
+        columns,
+        options,
+        raw / old_nodes.basename,
+        arguments.nodes,
+        arguments.edges,
     )
     before, after = _logits(method, split, record, people.graph)
     write_text(out, _csv(people, after))
 
-    kept = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
-    lines = [*people.said, *_said(graph, people, before, after, kept)]
+    predictions = unpack(load_npz(directory / "predictions.npz"), record.reported)
+    recorded = predictions["logits"]
+    lines = [*people.said, *_sentences(graph, people, before, after, recorded)]
     print("\n".join(map(visible, lines)))
     print(out)
 
@@ -126,9 +133,11 @@ def _logits(
     before = method.task.predictions(method.decided(output, cuts))
 
     torch.manual_seed(record.seed)
-    again = method.on(NodeTask(joint, split, method.task.training, record.seed))
-    output = again.forward().detach()
-    after = again.task.predictions(again.decided(output, cuts))
+    joint_task = NodeTask(joint, split, method.task.training, record.seed)
+    joint_method = method.on(joint_task)
+    output = joint_method.forward().detach()
+    # By the cuts of training's people alone.
+    after = joint_task.predictions(joint_method.decided(output, cuts))
     if not np.isfinite(after["logits"]).all():
         raise DataError(
             "with these people the scores are no longer finite: is a value far larger "
@@ -148,7 +157,7 @@ def _csv(people: Newcomers, logits: np.ndarray) -> str:
     names = people.graph.group_names
     for place, (name, node) in enumerate(zip(people.ids, people.nodes, strict=True)):
         row = [cell(name), "", "", ""]
-        if node >= 0:
+        if node >= 0:  # not left out
             logit = logits[node]
             group = names[people.graph.sensitive[node]]
             row[1:] = [str(logit), str(int(logit > 0)), cell(group)]
@@ -159,34 +168,37 @@ def _csv(people: Newcomers, logits: np.ndarray) -> str:
     return text.getvalue()
 
 
-def _said(
+def _sentences(
     graph: Graph,
     people: Newcomers,
     before: np.ndarray,
     after: np.ndarray,
-    kept: np.ndarray,
+    recorded: np.ndarray,
 ) -> Iterator[str]:
     """Say who was scored, and what became of training's people.
 
     Args:
-        before, after, kept: (N,) logits of training's people alone, of all (N + new,),
-            and (N,) as the run kept them.
+        before: (N,) logits of training's people alone.
+        after: (N + new,) of all, training's people first.
+        recorded: (N,) as the run has them in predictions.npz.
     """
-    old = graph.num_nodes
+    num_old = graph.num_nodes
     scored = people.nodes[people.nodes >= 0]
-    links = (people.graph.num_edges - graph.num_edges) // 2
+    num_scored_old = int((scored < num_old).sum())
+    links = (people.graph.num_edges - graph.num_edges) // 2  # in both directions
     yield (
-        f"{len(scored)} people have a score, {int((scored < old).sum())} of them "
-        f"training's; {links} links are new"
+        f"{len(scored)} people have a score, {num_scored_old} of them training's; "
+        f"{links} links are new"
     )
-    if not np.array_equal(before, kept):
+    if not np.array_equal(before, recorded):
         yield (
             f"this machine computes the run's own scores with differences of up to "
-            f"{np.abs(before - kept).max():.1g}"
+            f"{np.abs(before - recorded).max():.1g}"
         )
-    moved = int(((after[:old] > 0) != (before > 0)).sum())
+    old_after = after[:num_old]
+    changed = (old_after > 0) != (before > 0)
     yield (
-        f"of training's {old} people {moved} are decided otherwise than in training, "
-        "as predictions depend on the others; scores move by up to "
-        f"{np.abs(after[:old] - before).max():.2g}"
+        f"of training's {num_old} people {int(changed.sum())} are decided otherwise "
+        "than in training, as predictions depend on the others; scores move by up to "
+        f"{np.abs(old_after - before).max():.2g}"
     )

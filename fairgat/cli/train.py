@@ -9,7 +9,7 @@ import torch
 
 from fairgat import cells, config, methods
 from fairgat.cli.data import make_graph
-from fairgat.cli.evaluate import show
+from fairgat.cli.evaluate import show_run
 from fairgat.config import Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
@@ -18,9 +18,9 @@ from fairgat.files import recording
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
 from fairgat.training import job as training
-from fairgat.training.loop import nothing
+from fairgat.training.loop import ignore
 from fairgat.training.progress import log_lines
-from fairgat.training.record import FILES, NAME
+from fairgat.training.record import FILES, RUN_JSON
 
 _OPTIONS = ("config", "dataset", "method", "out", "quiet", "split")
 
@@ -58,6 +58,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
+    """Make graph and split, train, and show the scores.
+
+    `rest` are the options that only the method has: its hyperparameters.
+    """
     settings = config.load_files(*arguments.config)
     datasets.check(settings)
     name, method = arguments.dataset, arguments.method
@@ -76,7 +80,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 
     torch.set_num_threads(settings.training.threads)  # the debiasing's, too
     protocol = settings.training.of(task)
-    progress = nothing if arguments.quiet else log_lines(protocol.epochs)
+    progress = ignore if arguments.quiet else log_lines(protocol.epochs)
     job = Run(task, name, method, cells.to_path(cell), arguments.split)
     graph = make_graph(settings, name, arguments.out)
     split, debiased = _inputs(settings, job, graph, arguments.out)
@@ -97,28 +101,26 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
             device=settings.training.device,
         )
     if record.failure:
-        raise FairGATError(f"{record.failure} (recorded in {folder / NAME})")
+        raise FairGATError(f"{record.failure} (recorded in {folder / RUN_JSON})")
     print(f"{1000 * record.runtime['seconds_per_epoch']:.1f} ms an epoch")
-    show(folder)
+    show_run(folder)
     print(folder)
 
 
-def _check_known(option: str, given: str, known: Collection[str]) -> None:
-    if given not in known:
-        raise ConfigError(f"{option} {given!r} is unknown; {nearest(given, known)}")
+def _check_known(option: str, value: str, known: Collection[str]) -> None:
+    """Refuse an option's value that is not among those known."""
+    if value not in known:
+        raise ConfigError(f"{option} {value!r} is unknown; {nearest(value, known)}")
 
 
 def _cell(
     settings: Config, dataset: str, method: str, rest: list[str]
 ) -> dict[str, Any]:
-    """Read the hyperparameters, spelled as in the grid.
-
-    So the workflow finds the files.
-    """
+    """Read the hyperparameters, spelled as in the grid and so in folders' names."""
     module, grid = settings.module(method), settings.grid(method, dataset)
     names = list(methods.module(module).Settings.model_fields)
-    given = _given(method, names, rest)
-    missing = [name for name in grid if name not in given]
+    values = _hyperparameters(method, names, rest)
+    missing = [name for name in grid if name not in values]
     if missing:
         text = f"{method} on {dataset} has a grid; say which cell:"
         for name in missing:
@@ -126,15 +128,15 @@ def _cell(
         raise ConfigError(text)
 
     fixed = settings.methods[method].settings
-    checked = methods.settings(module, fixed | given, f"methods.{method}")
-    cell = {name: getattr(checked, name) for name in given}
+    checked = methods.settings(module, fixed | values, f"methods.{method}")
+    cell = {name: getattr(checked, name) for name in values}
     for candidate in cells.expand(grid):
         if candidate == cell:  # 1 and 1.0 are one
             return candidate
     return cell
 
 
-def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
+def _hyperparameters(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
     """Read the options for hyperparameters: each a single value, given once."""
     taken = [name for name in sorted(names) if name in _OPTIONS]
     if taken:
@@ -147,19 +149,19 @@ def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
     )
     for name in names:
         parser.add_argument(_flag(name), dest=name, action="append", default=[])
-    given = {}
+    values = {}
     for name, texts in vars(parser.parse_args(rest)).items():
         if not texts:
             continue
         flag = _flag(name)
         if len(texts) > 1:
             raise ConfigError(f"{flag} is given twice")
-        given[name] = config.read_value(texts[0], flag)
-        if isinstance(given[name], list | dict):
+        values[name] = config.read_value(texts[0], flag)
+        if isinstance(values[name], list | dict):
             raise ConfigError(
                 f"{flag} takes a single value; see `methods` in config.yaml"
             )
-    return given
+    return values
 
 
 def _flag(name: str) -> str:
@@ -174,22 +176,26 @@ def _inputs(
     Returns:
         Their files.
     """
-    name, number = job.dataset, f"split-{job.split}.npz"
+    name, file_name = job.dataset, f"split-{job.split}.npz"
     whole = Graph.load(graph)
-    like = settings.datasets[name].splits_of or name
     parts = splits.make(
-        whole, job.task, settings.splits, settings.seed, like, job.split
+        whole,
+        job.task,
+        settings.splits,
+        settings.seed,
+        settings.datasets[name].splits_of or name,
+        job.split,
     )
-    split = out / "data" / "splits" / job.task / name / number
+    split = out / "data" / "splits" / job.task / name / file_name
     with recording([split]):
         splits.save(split, parts)
     if not settings.methods[job.method].debiased:
         return split, None
 
-    path = out / "data" / "debiased" / name / job.method / number
-    chosen = Debias(**settings.training_settings(job.method, name).get("debias", {}))
+    options = settings.training_settings(job.method, name).get("debias", {})
     seed = splits.seed_of(settings.seed, name, job.split)
-    edited = debias(whole, parts["train"], chosen, seed)
-    with recording([path]):
-        edited.save(path)
-    return split, path
+    result = debias(whole, parts["train"], Debias(**options), seed)
+    debiased = out / "data" / "debiased" / name / job.method / file_name
+    with recording([debiased]):
+        result.save(debiased)
+    return split, debiased

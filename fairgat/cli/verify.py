@@ -29,25 +29,27 @@ def run(arguments: argparse.Namespace) -> int:
     results = arguments.results
     if not results.is_dir():
         raise DataError(f"{results} is not a folder of results")
-    found = checksums.verify(results)
-    if not found.whole and not found.problems:
+    verified = checksums.verify(results)
+    if not verified.whole and not verified.problems:
         raise DataError(
             f"{results} has no checksums: nothing can be verified. Jobs record them "
             "since version 0.5"
         )
-    for problem in found.problems:
+    for problem in verified.problems:
         print(problem)
-    text = f"{found.whole} files are as they were written"
-    if found.problems:
-        text += f", {len(found.problems)} are not. Delete these and run again; what is "
+    text = f"{verified.whole} files are as they were written"
+    if verified.problems:
+        text += (
+            f", {len(verified.problems)} are not. Delete these and run again; what is "
+        )
         text += "published comes back by `git checkout`"
     print(f"{text}.")
-    if found.unrecorded:
-        _name(found.unrecorded)
-    return int(bool(found.problems))
+    if verified.unrecorded:
+        _print_unrecorded(verified.unrecorded)
+    return int(bool(verified.problems))
 
 
-def _name(unrecorded: list[Path]) -> None:
+def _print_unrecorded(unrecorded: list[Path]) -> None:
     """Say which files could not be verified."""
     names = ", ".join(str(path) for path in unrecorded[:_SHOWN])
     if len(unrecorded) > _SHOWN:

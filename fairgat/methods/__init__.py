@@ -106,6 +106,7 @@ def check(config: Config) -> None:
 
 
 def _problems(name: str, config: Config) -> Iterator[str]:
+    """Say what is wrong with a method's entry."""
     entry = config.methods[name]
     try:
         _check_tasks(config.module(name), name, entry)
@@ -113,14 +114,15 @@ def _problems(name: str, config: Config) -> Iterator[str]:
         yield f"methods.{name}: {error}"
         return
     for path, grid in _grids(name, entry).items():
-        yield from _invalid(name, path, grid, config)
-    searched = set(entry.grid).union(*entry.grids.values())
-    for key in sorted(searched.intersection(entry.settings)):
+        yield from _problems_of_grid(name, path, grid, config)
+    grid_keys = set(entry.grid).union(*entry.grids.values())
+    for key in sorted(grid_keys.intersection(entry.settings)):
         path = f"methods.{name}.settings.{key}"
         yield f"{path}: a grid has it, too, and would win; keep one"
 
 
 def _check_tasks(module: str, name: str, entry: Entry) -> None:
+    """Check that the module does the entry's tasks, with the graph that they need."""
     for task in entry.tasks:
         method = implementation(module, task)
         if method.needs_debiased and not entry.debiased:
@@ -143,14 +145,14 @@ def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
     return grids
 
 
-def _invalid(
+def _problems_of_grid(
     name: str, path: str, grid: dict[str, list], config: Config
 ) -> Iterator[str]:
     """Say what is wrong with a grid's cells, beside the method's fixed settings."""
-    given = config.methods[name].settings
-    fixed = dict.fromkeys(given.keys() - grid.keys(), f"methods.{name}.settings")
+    fixed = config.methods[name].settings
+    paths = dict.fromkeys(fixed.keys() - grid.keys(), f"methods.{name}.settings")
     for cell in cells.expand(grid):
         try:
-            settings(config.module(name), given | cell, path, fixed)
+            settings(config.module(name), fixed | cell, path, paths)
         except ConfigError as error:
             yield from str(error).splitlines()

@@ -58,8 +58,8 @@ class Method:
 
     starts_from_forward = True
     output_shape: tuple[str, ...]
-    # Epochs whose output is compared with another pass of evaluation; in the first of
-    # them a layer may give zeros.
+    # Epochs left whose output is compared with another pass of evaluation; in the first
+    # of them a layer may give zeros.
     to_compare = 3
     epoch = 0
     needs_debiased = False
@@ -128,14 +128,15 @@ class Method:
             ConfigError: the output has another shape; two passes of evaluation differ,
                 or one of training does though training is said to start with it.
         """
-        expected = self._pass(False) if self.to_compare else None
-        output = self._pass(self.continues_from_forward)
-        if expected is not None:
+        evaluated = self._pass(training=False) if self.to_compare else None
+        output = self._pass(training=self.continues_from_forward)
+        if evaluated is not None:
             self.to_compare -= 1
-            self._check(output, expected)
+            self._check(output, evaluated)
         return output
 
     def _pass(self, training: bool) -> Tensor:
+        """Pass once in training, with gradients, or in evaluation."""
         self.model.train(training)
         with torch.set_grad_enabled(training):
             if training and self._replays:
@@ -160,18 +161,18 @@ class Method:
         return torch.cuda.make_graphed_callables(network, (self.task.features,))
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
-        """Check an output's shape, and that another evaluation gives the same."""
-        where, nodes = type(self).__module__, self.task.graph.num_nodes
+        """Check an output's shape, and that it is the same as another pass's."""
+        module, nodes = type(self).__module__, self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
             got = tuple(output.shape)
             raise ConfigError(
-                f"{where}: the network's output must have shape {wanted}, got {got}"
+                f"{module}: the network's output must have shape {wanted}, got {got}"
             )
-        if not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
+        if not torch.allclose(output, expected, rtol=1e-3, atol=1e-4, equal_nan=True):
             raise ConfigError(
-                f"{where}: two passes of the network differ. If only those of training "
-                "do, as with dropout or batch normalisation, write "
+                f"{module}: two passes of the network differ. If only those of "
+                "training do, as with dropout or batch normalisation, write "
                 "`starts_from_forward = False` in the method's class"
             )
 
@@ -200,11 +201,12 @@ class Method:
 
     def on(self, task: Task) -> "Method":
         """Make this method again, as it was trained, on a graph with new people."""
-        made = type(self).__new__(type(self))
-        vars(made).update(self.fixed)
-        made.__init__(task, self.settings)
-        made.load(self.model.state_dict())
-        return made
+        # Before it is made: what is fixed decides its layers and its graph.
+        method = type(self).__new__(type(self))
+        vars(method).update(self.fixed)
+        method.__init__(task, self.settings)
+        method.load(self.model.state_dict())
+        return method
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from `forward`'s output; give losses to log."""
@@ -226,16 +228,19 @@ class Method:
         Raises:
             ConfigError: one is not.
         """
-        trained = set()
+        optimized = set()  # ids of parameters
         for optimizer in vars(self).values():
             if isinstance(optimizer, torch.optim.Optimizer):
                 for group in optimizer.param_groups:
-                    trained.update(map(id, group["params"]))
+                    optimized.update(map(id, group["params"]))
+
         for name, module in vars(self).items():
             if not isinstance(module, nn.Module):
                 continue
-            learning = [each for each in module.parameters() if each.grad is not None]
-            if not trained.issuperset(map(id, learning)):
+            with_gradient = [
+                each for each in module.parameters() if each.grad is not None
+            ]
+            if not optimized.issuperset(map(id, with_gradient)):
                 raise ConfigError(
                     f"{type(self).__module__}: nothing trains self.{name}: put it into "
                     "self.model, or override `update` and give it an optimizer, as "

@@ -26,7 +26,7 @@ class Settings(Model):
 
 class LinkPrediction(OnDrawnEdges, LinkMethod):
     settings: Settings
-    kept: Tensor
+    kept_edges: Tensor
     """(E,) bool: the directed training edges that stay until the next draw."""
 
     def drawn(self) -> Tensor:
@@ -35,16 +35,16 @@ class LinkPrediction(OnDrawnEdges, LinkMethod):
         They are drawn anew in epoch 1 and every `every` epochs.
         """
         if self.epoch == 1 or self.epoch % self.settings.every == 0:
-            self.kept = self.draw()
-        loops = self.kept.new_ones(self.task.graph.num_nodes)
-        return self.task.plain_csr.reorder_edges(torch.cat([self.kept, loops]))
+            self.kept_edges = self.draw()
+        loops = self.kept_edges.new_ones(self.task.graph.num_nodes)
+        return self.task.plain_csr.reorder_edges(torch.cat([self.kept_edges, loops]))
 
     def loss(self, output: Tensor) -> Tensor:
         """Compute the cross-entropy of kept edges against non-edges.
 
         Of these there are as many as if no edge were dropped.
         """
-        edges = self.task.edge_index[:, self.kept]
+        edges = self.task.edge_index[:, self.kept_edges]
         return link_loss(output, edges, self.task.sample_non_edges())
 
     def draw(self) -> Tensor:

@@ -49,9 +49,10 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _one_share(self) -> "Settings":
+        """Refuse settings of both kinds of shares, the paper's and balanced ones."""
         retains = self.retention is not None
-        two_of_them = self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
-        if retains and two_of_them:
+        of_paper = self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
+        if retains and of_paper:
             raise ValueError(
                 "`retention` is of balanced shares, in place of `alpha_chi_max`: give "
                 "one of them"
@@ -65,11 +66,12 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _of_a_step_that_is_taken(self) -> "Settings":
+        """Refuse settings of a step that is left out."""
         for step, keys in self.of_step.items():
-            given = sorted(keys & self.model_fields_set)
-            if given and step not in self.steps:
+            keys_set = sorted(keys & self.model_fields_set)
+            if keys_set and step not in self.steps:
                 raise ValueError(
-                    f"`{given[0]}` is of step {step}, which `steps` leaves out"
+                    f"`{keys_set[0]}` is of step {step}, which `steps` leaves out"
                 )
         return self
 
@@ -88,7 +90,7 @@ class _FairGAT(Method):
     @cached_property
     def shares(self) -> float | Shares | None:
         """What S1 gives to each group; None without S1."""
-        settings, groups = self.settings, self.task.graph.num_groups
+        settings, num_groups = self.settings, self.task.graph.num_groups
         if 1 not in settings.steps:
             return None
         balanced = settings.shares == "balanced" or settings.retention is not None
@@ -98,7 +100,7 @@ class _FairGAT(Method):
             return self.alpha_chi()
         retention = settings.retention
         if retention is None:
-            retention = 1 - settings.alpha_chi_max * groups / (groups - 1)
+            retention = 1 - settings.alpha_chi_max * num_groups / (num_groups - 1)
         return balanced_shares(self.task.sensitive, self.task.edge_index, retention)
 
     @property
@@ -132,12 +134,11 @@ class _FairGAT(Method):
 
     def layer(self):
         """Make a factory of attention layers with the steps that are on."""
-        loops = self.csr.add_self_loops
         return attention_layer(
             self.conv(),
             self.task,
             alpha_chi=self.shares,
-            add_self_loops=loops,
+            add_self_loops=self.csr.add_self_loops,  # as a variant's graph has them
             **self.options(),
         )
 

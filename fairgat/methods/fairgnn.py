@@ -20,7 +20,12 @@ from torch.autograd.function import once_differentiable
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod
-from fairgat.methods.membership import columns, group_loss, membership, probabilities
+from fairgat.methods.membership import (
+    group_loss,
+    membership,
+    num_columns,
+    probabilities,
+)
 from fairgat.tasks.device import tensor
 from fairgat.tasks.node_classification import NodeTask
 
@@ -52,7 +57,9 @@ class NodeClassification(NodeMethod):
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
-        self.adversary = nn.Linear(task.training.hidden, columns(task.graph.num_groups))
+        self.adversary = nn.Linear(
+            task.training.hidden, num_columns(task.graph.num_groups)
+        )
         self.adversary_optimizer = self.adam(self.adversary.parameters())
         self.sensitive = self.estimate_sensitive()
 
@@ -98,14 +105,14 @@ class NodeClassification(NodeMethod):
         if self.settings.sensitive_known == "all":
             return sensitive
 
-        known = self.known()
-        estimator = self.trained_estimator(known, sensitive[known])
+        known_nodes = self.known_nodes()
+        estimator = self.trained_estimator(known_nodes, sensitive[known_nodes])
         with torch.no_grad():
             estimate = probabilities(estimator.eval()())
-        estimate[known] = sensitive[known]
+        estimate[known_nodes] = sensitive[known_nodes]
         return estimate
 
-    def known(self) -> Tensor:
+    def known_nodes(self) -> Tensor:
         """Draw the training nodes whose sensitive attribute is known: all, or some.
 
         Raises:
@@ -122,16 +129,16 @@ class NodeClassification(NodeMethod):
         return nodes[drawn]
 
     def trained_estimator(
-        self, known: Tensor, sensitive: Tensor
+        self, nodes: Tensor, sensitive: Tensor
     ) -> "SensitiveEstimator":
-        """Train f_E on the nodes `known` (n,), whose groups `membership` writes so."""
+        """Train f_E on nodes (n,) by their groups, as `membership` writes them."""
         task, settings = self.task, self.settings
         estimator = SensitiveEstimator(
             task.features,
             task.edge_index,
             task.training.hidden,
             settings.estimator_dropout,
-            columns(task.graph.num_groups),
+            num_columns(task.graph.num_groups),
         )
         optimizer = Adam(
             estimator.parameters(),
@@ -139,7 +146,7 @@ class NodeClassification(NodeMethod):
             weight_decay=settings.estimator_weight_decay,
         )
         for _ in range(settings.estimator_epochs):
-            logits = estimator()[known]
+            logits = estimator()[nodes]
             optimizer.zero_grad()
             group_loss(logits, sensitive).backward()
             optimizer.step()

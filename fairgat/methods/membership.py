@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, one_hot
 
 
-def columns(groups: int) -> int:
+def num_columns(groups: int) -> int:
     """Count the numbers that encode a group: one where there are two groups."""
     return 1 if groups == 2 else groups
 
@@ -24,7 +24,7 @@ def membership(sensitive: Tensor, groups: int, dtype: torch.dtype) -> Tensor:
 
 
 def group_loss(logits: Tensor, membership: Tensor) -> Tensor:
-    """Compute the cross-entropy of logits (N, `columns`) against groups.
+    """Compute the cross-entropy of logits (N, `num_columns`) against groups.
 
     These are as `membership` writes them, or probabilities of them.
     """
@@ -34,7 +34,7 @@ def group_loss(logits: Tensor, membership: Tensor) -> Tensor:
 
 
 def probabilities(logits: Tensor) -> Tensor:
-    """Turn logits (N, `columns`) into probabilities, in the form of `membership`."""
+    """Turn logits (N, `num_columns`) into probabilities, formed as `membership`."""
     if logits.size(1) == 1:
         return logits.sigmoid().squeeze(1)
     return logits.softmax(1)

@@ -19,12 +19,12 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer, glorot_linear
-from fairgat.methods.membership import columns, membership
+from fairgat.methods.membership import membership, num_columns
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.tasks.node_classification import NodeTask
 
 View = tuple[Tensor, list[Tensor]]
-"""Features (N, G + F), and the kept ones of the edges that each layer reads."""
+"""Features (N, G + F), and for each layer which of its edges are kept, bool."""
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -58,20 +58,22 @@ class NodeClassification(NodeMethod):
             *_block(hidden, width), _linear(width, hidden), nn.BatchNorm1d(hidden)
         )
         self.predictor = nn.Sequential(*_block(hidden, hidden), _linear(hidden, hidden))
-        parts = nn.ModuleList(
+        # All but the classifier, which the views' similarity does not depend on.
+        encoders = nn.ModuleList(
             [self.model.conv1, self.model.conv2, self.projector, self.predictor]
         )
-        self.similarity_optimizer = self.adam(parts.parameters())
-        # (E,) in CSR order, like all masks here
+        self.similarity_optimizer = self.adam(encoders.parameters())
+        # (E,) bool in CSR order, like all masks here
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)
         self.training_layers = layers_of(task.plain_csr, task.train)
 
     def build(self) -> nn.Module:
         """Make encoder and classifier, spectrally normalised."""
+        # FairGAT's layer with step 2 only: None leaves out steps 1 and 3.
         layer = attention_layer(
             FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None
         )
-        inputs = columns(self.task.graph.num_groups) + self.task.graph.num_features
+        inputs = num_columns(self.task.graph.num_groups) + self.task.graph.num_features
         return NodeClassifier(
             layer, inputs, self.task.training.hidden, spectral_norm=True
         )
@@ -114,19 +116,22 @@ class NodeClassification(NodeMethod):
         x = self.features + picked * torch.randn(1)
         if flip:
             x[:, : self.sensitive_columns] = self.columns_of(self.flipped())
-        kept = torch.ones_like(self.loops)
-        kept[occurrences(self.settings.edge_drop_rate, len(kept))] = False
-        return x, kept | self.loops
+        keep = torch.ones_like(self.loops)
+        dropped = occurrences(self.settings.edge_drop_rate, len(keep))
+        keep[dropped] = False
+        return x, keep | self.loops
 
     def flipped(self) -> Tensor:
         """Draw another group for each node, (N,); of two groups it is the other one."""
-        groups, sensitive = self.task.graph.num_groups, self.task.sensitive
-        if groups == 2:
+        num_groups, sensitive = self.task.graph.num_groups, self.task.sensitive
+        if num_groups == 2:
             return 1 - sensitive
-        return (sensitive + torch.randint(1, groups, sensitive.shape)) % groups
+        steps = torch.randint(1, num_groups, sensitive.shape)
+        return (sensitive + steps) % num_groups
 
-    def _at_training_nodes(self, x: Tensor, kept: Tensor) -> View:
-        return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]
+    def _at_training_nodes(self, x: Tensor, keep: Tensor) -> View:
+        """A view's features, and its kept edges among those of each layer's rows."""
+        return x, [keep.index_select(0, rows.edges) for rows in self.training_layers]
 
     def encode(self, views: list[View]) -> list[Tensor]:
         """Encode the training nodes in each view, (n, hidden).
@@ -134,11 +139,12 @@ class NodeClassification(NodeMethod):
         No other nodes enter a loss. The first layer is computed at them and their
         neighbours, the second only at them.
         """
-        near, train = self.training_layers
+        first_rows, second_rows = self.training_layers
         encoded = []
-        for x, (first, second) in views:
-            h = attend_rows(self.model.conv1, x, near, first)
-            encoded.append(attend_rows(self.model.conv2, h, train, second))
+        for x, (first_keep, second_keep) in views:
+            h = attend_rows(self.model.conv1, x, first_rows, first_keep)
+            h = attend_rows(self.model.conv2, h, second_rows, second_keep)
+            encoded.append(h)
         return encoded
 
     def similarity_loss(self, views: list[View]) -> Tensor:
@@ -181,7 +187,9 @@ class _Distance(torch.autograd.Function):
         length = q.norm(dim=1)
         divisor = length.clamp_min(1e-8)
         cosine = torch.linalg.vecdot(q, d) / divisor
-        ctx.save_for_backward(q, d, divisor, cosine * (length == divisor))
+        # Where the divisor is clamped, it is a constant and has no gradient.
+        is_length = length == divisor
+        ctx.save_for_backward(q, d, divisor, cosine * is_length)
         return -cosine.mean()
 
     @staticmethod
@@ -200,23 +208,25 @@ def occurrences(rate: float, trials: int) -> Tensor:
     They are drawn by the gaps between them, which is faster.
     """
     chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
-    while rate and last < trials - 1:
+    while rate and last < trials - 1:  # until one lies beyond the end
         expected = int(rate * (trials - last))
         gaps = torch.empty(expected + 16, dtype=torch.int64).geometric_(rate)
-        positions = last + gaps.cumsum(0)
-        chunks.append(positions)
-        last = int(positions[-1])
-    positions = torch.cat(chunks)
-    return positions[positions < trials]
+        numbers = last + gaps.cumsum(0)
+        chunks.append(numbers)
+        last = int(numbers[-1])
+    numbers = torch.cat(chunks)
+    return numbers[numbers < trials]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a graph.
+    """Some rows of a graph: the edges into some of its nodes.
+
+    A layer gives its output at these nodes, from features of some nodes, its inputs.
 
     Attributes:
-        graph: their edges; row k is the k-th of the nodes, and its sources are
-            positions among the inputs.
+        graph: the edges; row k is the k-th of the nodes, and its sources are positions
+            among the inputs.
         nodes: (n,) position of each node among the inputs.
         edges: (m,) position of each edge in the whole graph.
     """
@@ -226,33 +236,34 @@ class Rows:
     edges: Tensor
 
 
-def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
+def rows_of(graph: CSRGraph, nodes: Tensor, *, inputs: Tensor) -> Rows:
     """Take the rows of `nodes` (n,), sorted.
 
-    `inputs` are these nodes and all their sources, sorted, too.
+    `inputs` (k,) are these nodes and all their sources, sorted, too.
     """
     source, target = graph.source.long(), graph.target
-    into = torch.isin(target, nodes).nonzero().squeeze(1)
-    sources = torch.searchsorted(inputs, source[into])
-    targets = torch.searchsorted(nodes, target[into])
-    edges = torch.stack([sources, targets])
-    csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
-    rowptr = csr.rowptr[: len(nodes) + 1].clone()
+    edges = torch.isin(target, nodes).nonzero().squeeze(1)
+    sources = torch.searchsorted(inputs, source[edges])
+    targets = torch.searchsorted(nodes, target[edges])
+    edge_index = torch.stack([sources, targets])
+    csr = CSRGraph.from_edge_index(edge_index, len(inputs), add_self_loops=False)
+    rowptr = csr.rowptr[: len(nodes) + 1].clone()  # the rows beyond have no edges
     csr = replace(csr, rowptr=rowptr, segptr=rowptr)
-    return Rows(csr, torch.searchsorted(inputs, nodes), into)
+    return Rows(csr, torch.searchsorted(inputs, nodes), edges)
 
 
 def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
     """Take the rows of both layers that the second's output at `nodes` depends on.
 
-    These are (n,), sorted.
+    Nodes are (n,), sorted, and the graph has self-loops.
     """
     source, target = graph.source.long(), graph.target
-    near = source[torch.isin(target, nodes)].unique()
-    return [
-        rows_of(graph, near, torch.arange(graph.num_nodes)),
-        rows_of(graph, nodes, near),
-    ]
+    # With self-loops, so the nodes themselves are among their sources.
+    neighbours = source[torch.isin(target, nodes)].unique()
+    all_nodes = torch.arange(graph.num_nodes)
+    first = rows_of(graph, neighbours, inputs=all_nodes)
+    second = rows_of(graph, nodes, inputs=neighbours)
+    return [first, second]
 
 
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:
@@ -260,13 +271,15 @@ def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Te
 
     `keep` (m,) marks their kept edges; None keeps all.
     """
-    out, _ = conv.aggregate(x, rows.graph, keep, rows.nodes)
+    out, _ = conv.aggregate(x, rows.graph, keep, rows=rows.nodes)
     return out.relu()
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:
+    """A linear layer with batch normalisation and ReLU."""
     return [_linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU(inplace=True)]
 
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:
+    """A spectrally normalised linear layer."""
     return spectral_norm(glorot_linear(inputs, outputs))

@@ -74,16 +74,17 @@ def thresholds(
         own = sensitive == group
         choices.append(Choices.of(logits[own], labels[own], counted[own], groups))
 
-    best, cuts = -np.inf, np.zeros(groups)
+    most_gain, cuts = -np.inf, np.zeros(groups)
     rates = np.concatenate([group.rates for group in choices])
     for start in np.unique(rates):
-        places = [group.best(start, start + limit + 1e-9) for group in choices]
-        if None in places:
+        end = start + limit + 1e-9  # a rate may be rounded
+        places = [group.best(start, end) for group in choices]
+        if None in places:  # a group has no threshold in this window
             continue
         chosen = list(zip(choices, places, strict=True))
-        total = sum(group.gains[place] for group, place in chosen)
-        if total > best:
-            best = total
+        gain = sum(group.gains[place] for group, place in chosen)
+        if gain > most_gain:
+            most_gain = gain
             cuts = np.array([group.cuts[place] for group, place in chosen])
     return cuts
 
@@ -120,15 +121,16 @@ class Choices:
         above, below = logits[0] + 1, logits[-1] - 1
         cuts = np.concatenate([[above], (lower + higher) / 2, [below]])
         # No threshold separates equal logits.
-        apart = np.concatenate([[True], lower < higher, [True]])
+        separates = np.concatenate([[True], lower < higher, [True]])
 
-        decided = np.append(0, counted[order].cumsum())
-        rates = decided / max(counted.sum(), 1)
-        right = np.append(0, (2 * labels - 1).cumsum())
+        # The k-th threshold decides the k nodes of the largest logits positive.
+        num_positive = np.append(0, counted[order].cumsum())
+        rates = num_positive / max(counted.sum(), 1)
+        num_right = np.append(0, (2 * labels - 1).cumsum())
         distances = abs(cuts)
-        gains = right - 0.1 / groups * distances / distances.max()
+        gains = num_right - 0.1 / groups * distances / distances.max()
         rated = bool(counted.any())
-        return cls(cuts[apart], rates[apart], gains[apart], rated)
+        return cls(cuts[separates], rates[separates], gains[separates], rated)
 
     def best(self, low: float, high: float) -> int | None:
         """Find the threshold that gains most with a rate from `low` to below `high`.

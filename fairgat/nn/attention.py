@@ -18,6 +18,9 @@ the types of DTYPES: on the CPU they run the kernels of `fairgat.nn.kernels`, on
 those of `fairgat.nn.gpu`. PyTorch's dispatcher chooses.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -30,19 +33,27 @@ from fairgat.nn.parallel import launch
 from fairgat.nn.reference import reference_softmax, reference_sum
 
 
-def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
-    """(M, S) masses of the segments, of which some may have lost all their edges.
+def redistributed_mass(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
+    """(M, S) masses of the segments where edges, False in `keep` (E,), are dropped.
 
-    Such a segment leaves its mass to the others of its row.
+    A segment that loses all its edges leaves its mass to the others of its row. A row
+    that loses all of them has no mass.
     """
     if mass.size(1) == 1:
         return mass
-    kept_before = pad(keep.cumsum(0, dtype=torch.int32), (1, 0))
-    left = kept_before[graph.segptr].diff() > 0
-    left = left.view_as(mass).to(mass.dtype)
-    some = (mass * left).sum(1, keepdim=True) > 0
-    mass = torch.where(some, mass * left, left)
+    has_edges = _kept_edges(graph, keep) > 0
+    has_edges = has_edges.view_as(mass).to(mass.dtype)  # 1 or 0
+    remaining = mass * has_edges
+    has_mass = remaining.sum(1, keepdim=True) > 0
+    # Where all that had mass is gone, the other segments share it equally.
+    mass = torch.where(has_mass, remaining, has_edges)
     return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
+
+
+def _kept_edges(graph: CSRGraph, keep: Tensor) -> Tensor:
+    """(M * S,) the number of edges that are kept in each segment."""
+    kept_before = pad(keep.cumsum(0, dtype=torch.int32), (1, 0))  # (E + 1,) each edge
+    return kept_before[graph.segptr].diff()
 
 
 def segment_softmax(
@@ -54,7 +65,7 @@ def segment_softmax(
     keep: Tensor | None = None,
     score_edge: Tensor | None = None,
 ) -> Tensor:
-    """Attention coefficients.
+    """Attention coefficients: in each segment a softmax of its edges' scores.
 
     Args:
         score_source: s, (H, N).
@@ -75,14 +86,16 @@ def segment_softmax(
     scores = [score_source, score_target]
     if score_edge is not None:
         scores.append(score_edge)
-    own = fused(*scores)
-    mass = graph.masses(alpha_chi, torch.float32 if own else score_source.dtype)
+    is_fused = fused(*scores)
+    dtype = torch.float32 if is_fused else score_source.dtype
+    mass = graph.masses(alpha_chi, dtype)
     if keep is not None:
-        mass = mass_left(mass, graph, keep)
-    if not own:
+        mass = redistributed_mass(mass, graph, keep)
+    if not is_fused:
         return reference_softmax(
             score_source, score_target, score_edge, graph, mass, keep, slope
         )
+
     tptr, _, tedge, _, tcuts = _transposed(graph, *scores)
     return torch.ops.fairgat.segment_softmax(
         score_source,
@@ -102,7 +115,7 @@ def segment_softmax(
 
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
-    """z (M, H, C) for alpha (H, E) and x (N, H, C).
+    """z (M, H, C): each row's sum of its neighbours' x (N, H, C), times alpha (H, E).
 
     x may be (N, C) where all heads sum the same features.
     """
@@ -130,18 +143,29 @@ def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
 # ------------------------------------------- the operators, and what they do on the CPU
 
 
+# Autograd and kernels get the arguments of the schema; some of them are for the other
+# device, or for the gradient only.
+
+
 def _softmax_setup(ctx, inputs, output):
     # Neither the mass nor `keep`, which alpha has in it.
-    scores, rows, edges = inputs[:3], inputs[3:5], inputs[6:11]
-    ctx.slope = inputs[-1]
-    ctx.save_for_backward(output, *scores, *rows, *edges)
+    *arrays, _mass, source, cuts, tptr, tedge, tcuts, _keep, ctx.slope = inputs
+    ctx.save_for_backward(output, *arrays, source, cuts, tptr, tedge, tcuts)
 
 
 def _softmax_backward(ctx, grad):
-    *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(
+    """Gradients by the operator's arguments: of the scores, and None for the others."""
+    grad_source, grad_target, grad_edge = torch.ops.fairgat.segment_softmax_backward(
         grad, *ctx.saved_tensors, ctx.slope
     )
-    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 10
+    if not ctx.needs_input_grad[2]:
+        grad_edge = None
+    no_others = (None,) * 10
+    return grad_source, grad_target, grad_edge, *no_others
+
+
+def _softmax_shape(score_source, _target, _edge, _rowptr, _segptr, _mass, source, *_):
+    return score_source.new_empty(len(score_source), len(source))
 
 
 @operator(
@@ -149,7 +173,7 @@ def _softmax_backward(ctx, grad):
     " Tensor? score_edge[H E], Tensor rowptr, Tensor segptr, Tensor mass[M S],"
     " Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts,"
     " Tensor? keep[E], float slope) -> Tensor",
-    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(len(s), len(source)),
+    _softmax_shape,
     _softmax_backward,
     _softmax_setup,
 )
@@ -168,6 +192,10 @@ def _softmax(
     keep,
     slope,
 ):
+    """Attention (H, E): a softmax over each segment, times its mass (M, S).
+
+    Scores are (H, N) of sources, (H, M) of targets and (H, E) of edges, or None.
+    """
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     launch(
         kernels.softmax,
@@ -207,6 +235,7 @@ def _softmax_gradient(
     tcuts,
     slope,
 ):
+    """Gradients of the three scores, from alpha and its gradient (H, E)."""
     grad_source, grad_target = _like(score_source), _like(score_target)
     grad_edge = _like(alpha)
     launch(
@@ -238,6 +267,7 @@ def _sum_setup(ctx, inputs, output):
 
 
 def _sum_backward(ctx, grad):
+    """Gradients by the operator's arguments: of alpha and x, None for the others."""
     alpha, x, rowptr, source, cuts, *transposed = ctx.saved_tensors
     if ctx.needs_input_grad[1]:
         grads = torch.ops.fairgat.sum_of_neighbours_backward(
@@ -245,7 +275,8 @@ def _sum_backward(ctx, grad):
         )
     else:  # no array of x's size, and no pass by source
         grads = torch.ops.fairgat.dot_products(grad, x, rowptr, source, cuts), None
-    return *grads, *(None,) * 8
+    no_others = (None,) * 8
+    return *grads, *no_others
 
 
 @operator(
@@ -259,18 +290,19 @@ def _sum_backward(ctx, grad):
     _sum_setup,
 )
 def _sum(alpha, x, rowptr, source, *_):
+    """Each row's sum (M, H, C), a block of columns at a time."""
     out = x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1))
-    for head, size, at, to in _blocks(alpha.size(0), x):
+    for block in _blocks(alpha.size(0), x):
         launch(
             kernels.aggregate,
             rowptr.numpy(),
             _unsigned(source),
-            _array(alpha)[head],
+            _array(alpha)[block.head],
             _flat(x),
-            at,
+            block.x_column,
             _flat(out),
-            to,
-            size,
+            block.out_column,
+            block.size,
         )
     return out
 
@@ -282,31 +314,38 @@ def _sum(alpha, x, rowptr, source, *_):
     lambda grad, alpha, x, *_: (_like(alpha), _like(x)),
 )
 def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
+    """Gradients of alpha (H, E) and of x, a block of columns at a time.
+
+    The kernel reads the edges by source, and so has the weights in that order.
+    """
     grad_x, grad_weight = _like(x), _like(alpha)
     if not x.size(-1):
         return grad_weight.zero_(), grad_x
-    weight = _take(alpha, tedge)
-    for head, size, at, to in _blocks(alpha.size(0), x):
-        add_x, add_weight = x.dim() == 2 and head > 0, to > head * x.size(-1)
+    weight = _take_columns(alpha, tedge)
+    for block in _blocks(alpha.size(0), x):
+        # What an earlier block has written is added to: to x that all heads share, and
+        # to an edge's dot product over the columns.
+        adds_to_x = x.dim() == 2 and block.head > 0
+        adds_to_weight = block.out_column > block.head * x.size(-1)
         launch(
             kernels.aggregate_gradient,
             tptr.numpy(),
             _unsigned(ttarget),
-            weight.numpy()[head],
+            weight.numpy()[block.head],
             _flat(x),
-            at,
+            block.x_column,
             _flat(grad),
-            to,
-            size,
+            block.out_column,
+            block.size,
             _flat(grad_x),
-            add_x,
-            grad_weight.numpy()[head],
-            add_weight,
+            adds_to_x,
+            grad_weight.numpy()[block.head],
+            adds_to_weight,
         )
-    return _take(grad_weight, position), grad_x
+    return _take_columns(grad_weight, position), grad_x
 
 
-def _take(values: Tensor, index: Tensor) -> Tensor:
+def _take_columns(values: Tensor, index: Tensor) -> Tensor:
     """values[:, index], row by row, which is faster."""
     out = torch.empty_like(values)
     for row, into in zip(values, out, strict=True):
@@ -320,6 +359,7 @@ def _take(values: Tensor, index: Tensor) -> Tensor:
     lambda grad, x, rowptr, source, cuts: grad.new_empty(grad.size(1), source.size(0)),
 )
 def _dot_products(grad, x, rowptr, source, cuts):
+    """(H, E) each edge's product of its target's `grad` and its source's x."""
     out = grad.new_empty(grad.size(1), source.size(0))
     x = x if x.dim() == 3 else x[:, None]
     launch(
@@ -333,26 +373,39 @@ def _dot_products(grad, x, rowptr, source, cuts):
     return out
 
 
-def _blocks(heads: int, x: Tensor):
-    """The blocks of columns that kernels take: head, size, first column in x, in sums.
+class _Block(NamedTuple):
+    """Columns of one head that a kernel takes at a time.
+
+    Unsigned, of which Numba knows that they aren't negative.
+    """
+
+    head: int
+    size: np.uint64
+    x_column: np.uint64  # where it begins in x
+    out_column: np.uint64  # where it begins in the sums
+
+
+def _blocks(heads: int, x: Tensor) -> Iterator[_Block]:
+    """Cut each head's columns into blocks of 128, 64, 32 and 16.
 
     Raises:
         ValueError: what is no block of 16 would be left out.
     """
-    width, shared = x.size(-1), x.dim() == 2
+    width, is_shared = x.size(-1), x.dim() == 2
     if width % 16:
         raise ValueError(f"the columns of x must be a multiple of 16, got {width}")
     for head in range(heads):
         start = 0
         for size in (128, 64, 32, 16):
             while start + size <= width:
-                to = np.uint64(head * width + start)
-                yield head, np.uint64(size), np.uint64(start) if shared else to, to
+                out_column = np.uint64(head * width + start)
+                x_column = np.uint64(start) if is_shared else out_column
+                yield _Block(head, np.uint64(size), x_column, out_column)
                 start += size
 
 
 def _like(x: Tensor) -> Tensor:
-    """Room for numbers of x's shape, side by side."""
+    """An empty contiguous tensor of x's shape."""
     return x.new_empty(x.shape)
 
 
@@ -361,7 +414,7 @@ def _array(tensor: Tensor | None) -> np.ndarray | None:
 
 
 def _flat(tensor: Tensor) -> np.ndarray:
-    """(N, H * C)."""
+    """(N, H, C) as an array (N, H * C)."""
     return _array(tensor.flatten(1))
 
 

@@ -27,23 +27,25 @@ def combined_groups(**attributes: Any) -> tuple[Tensor, list[str]]:
     """
     if not attributes:
         raise ValueError("combined_groups needs attributes, as in race=race, sex=sex")
-    nodes = None
-    number, names = 0, [""]
-    for attribute, given in attributes.items():
-        values = grouping.values(given, attribute)
-        if nodes is None:
-            nodes = values.shape
-        if values.ndim != 1 or values.shape != nodes:
+    shape = None
+    group, names = 0, [""]  # of each node, and of each group, by the attributes so far
+    for attribute, column in attributes.items():
+        values = grouping.values(column, attribute)
+        if shape is None:
+            shape = values.shape
+        if values.ndim != 1 or values.shape != shape:
             raise ValueError(
                 f"attributes must have one value for each node, (N,): {attribute} has "
-                f"shape {values.shape}, the first one {nodes}"
+                f"shape {values.shape}, the first one {shape}"
             )
-        kinds, place = np.unique(values, return_inverse=True)
+        kinds, kind = np.unique(values, return_inverse=True)
         # Numbered anew each time, as the product of all sizes could overflow.
-        found, number = np.unique(number * len(kinds) + place, return_inverse=True)
-        named = []
-        for before, kind in zip(*np.divmod(found, max(len(kinds), 1)), strict=True):
-            comma = ", " if names[before] else ""
-            named.append(f"{names[before]}{comma}{attribute}={kinds[kind]}")
-        names = named
-    return torch.from_numpy(number), names
+        pairs, pair = np.unique(group * len(kinds) + kind, return_inverse=True)
+        groups_before, kinds_now = np.divmod(pairs, max(len(kinds), 1))
+
+        names_before, names = names, []
+        for before, now in zip(groups_before, kinds_now, strict=True):
+            comma = ", " if names_before[before] else ""
+            names.append(f"{names_before[before]}{comma}{attribute}={kinds[now]}")
+        group = pair
+    return torch.from_numpy(group), names

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from fairgat.nn.cache import uncompiled
 from fairgat.nn.edges import INTEGERS
-from fairgat.nn.pointers import is_recorded, known
+from fairgat.nn.pointers import is_recorded, memoised
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Batch:
             return None
         _check_form(batch, x)
         # The numbers are not read where that would break a compiled or recorded graph.
-        in_graph = torch.compiler.is_compiling() or is_recorded(batch)
-        if size is None or not in_graph:
+        must_not_read = torch.compiler.is_compiling() or is_recorded(batch)
+        if size is None or not must_not_read:
             least, most = _bounds(batch)
             if size is None:
                 size = most + 1
@@ -75,15 +75,17 @@ def mean_of(x: Tensor, batch: Batch | None) -> Tensor:
 
 
 def of_nodes(values: Tensor, batch: Batch | None) -> Tensor:
-    """What `mean_of` gave, in a form that goes with x (N, ...)."""
+    """What `mean_of` gave, as it goes with x (N, ...): each node has its graph's."""
     return values if batch is None else batch.of_nodes(values)
 
 
 def _columns(x: Tensor) -> Tensor:
+    """x (N, ...) as (N, F)."""
     return x.flatten(1) if x.dim() > 1 else x[:, None]
 
 
 def _check_form(batch: Tensor, x: Tensor) -> None:
+    """Refuse a `batch` that is not one integer for each node of x (N, ...)."""
     expected = f"integers of shape ({len(x)},) on {x.device}, each node's graph"
     if not isinstance(batch, Tensor):
         raise ValueError(f"batch must be {expected}, got {type(batch).__name__}")
@@ -95,7 +97,8 @@ def _check_form(batch: Tensor, x: Tensor) -> None:
 
 @uncompiled
 def _bounds(batch: Tensor) -> tuple[int, int]:
-    return known(_least_and_most, batch)
+    """The least and the largest number of a graph; read once for the same tensor."""
+    return memoised(_least_and_most, batch)
 
 
 def _least_and_most(batch: Tensor) -> tuple[int, int]:

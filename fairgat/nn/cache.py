@@ -27,30 +27,31 @@ def uncompiled(function: Callable) -> Callable:
     return call
 
 
-def kept(
-    cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]
+def cached(
+    cache: WeakTensorKeyDictionary, x: Tensor, compute: Callable[[Tensor], Any]
 ) -> Any:
-    """`find(x)`, computed once for as long as the same unmodified tensor is passed.
+    """`compute(x)`, done once for as long as the same unmodified tensor is passed.
 
-    Where x needs a gradient, it is computed at each call.
+    Where x needs a gradient, it is done at each call.
     """
     if torch.compiler.is_compiling() or x.requires_grad:
-        return find(x)
+        return compute(x)
     if x.is_inference() or not has_storage(x):
-        return find(x)
+        return compute(x)
+
     data = x.data_ptr() if x.layout == torch.strided else None
     # Changes when x is written to, or gets other data, as by `.double()`.
-    now = x._version, data, x.dtype, x.shape
-    then, results = cache.get(x, (None, {}))
-    if then != now:
+    state = x._version, data, x.dtype, x.shape
+    cached_state, results = cache.get(x, (None, {}))
+    if cached_state != state:
         if not writes_are_counted(x):
-            return find(x)
+            return compute(x)
         results = {}
-        cache[x] = now, results
-    return once(results, "result", lambda: find(x))
+        cache[x] = state, results
+    return get_or_make(results, "result", lambda: compute(x))
 
 
-def once(results: dict, key: Any, make: Callable[[], Any]) -> Any:
+def get_or_make(results: dict, key: Any, make: Callable[[], Any]) -> Any:
     """`results[key]`, made by the first call, as tensors that serve any later one."""
     if key not in results:
         _fill(results, key, make)
@@ -59,7 +60,9 @@ def once(results: dict, key: Any, make: Callable[[], Any]) -> Any:
 
 @uncompiled
 def _fill(results: dict, key: Any, make: Callable[[], Any]) -> None:
-    if has_storage(torch.empty(0, device="cpu")):
+    """Make what is missing, as it would be outside of any mode of PyTorch."""
+    plain_mode = has_storage(torch.empty(0, device="cpu"))
+    if plain_mode:
         with torch.inference_mode(False):  # what is made there serves no training
             results[key] = make()
     else:  # torch.func's transforms wrap all that is made in their thread

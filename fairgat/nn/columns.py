@@ -1,5 +1,7 @@
 """How far columns deviate from their means: the numbers of step 3, and its operators.
 
+Step 3 of FairGAT brings every column of features to the same standard deviation, eta.
+
 Without `batch` a column's mean and deviation are those over all nodes, and arrays of
 them have the shape (...) of a node's features; with it, those over each graph's nodes,
 with the shape (B, ...).
@@ -15,8 +17,9 @@ from fairgat.nn.parallel import launch
 
 # A column that deviates from its mean by fewer rounding errors than that does not vary.
 ROUNDING = 4
-# Sums over neighbours round more often, but what varied before them varies after them.
-SUMMED, SUMMED_VARIED = 100, 1
+# The same of sums over neighbours, which round more often: where the columns did not
+# vary before they were summed, and where they did, as they then vary afterwards.
+SUMS_OF_CONSTANT, SUMS_OF_VARYING = 100, 1
 
 
 def exact(x: Tensor) -> Tensor:
@@ -44,17 +47,11 @@ def centred(x: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
     """
     x = exact(x)
     mean = mean_of(x, batch)
-    deviations = x - of_nodes(_held(mean), batch)
-    rest = mean_of(deviations.detach(), batch)
-    return mean, deviations - of_nodes(rest, batch)
-
-
-def _held(mean: Tensor) -> Tensor:
-    """The mean as a constant where there are no second derivatives, which saves time.
-
-    The gradient by it is 0.
-    """
-    return mean.detach() if fused(mean) else mean
+    # The gradient by it is 0: only second derivatives, which operators lack, need it.
+    constant_mean = mean.detach() if fused(mean) else mean
+    deviations = x - of_nodes(constant_mean, batch)
+    mean_rounding = mean_of(deviations.detach(), batch)
+    return mean, deviations - of_nodes(mean_rounding, batch)
 
 
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -70,16 +67,17 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
 def column_factor(
     x: Tensor,
     eta: float,
-    otherwise: Tensor | None = None,
-    summed: Tensor | None = None,
+    fallback: Tensor | None = None,
+    earlier_inverse: Tensor | None = None,
     batch: Batch | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Find what step 3 multiplies the columns of x (N, ...) by.
 
     Args:
         eta: their deviation afterwards.
-        otherwise: factors, times 1 / eta, of columns that do not vary; 1 if None.
-        summed: the second result for the columns of which x has sums, if it has.
+        fallback: factors, times 1 / eta, of columns that do not vary; 1 if None.
+        earlier_inverse: where x has sums of columns over neighbours, the second result
+            for those columns, before they were summed; None where x has no sums.
         batch: the graphs, each of which has its own deviations.
 
     Returns:
@@ -90,17 +88,19 @@ def column_factor(
     fast = batch is None and fused(x) and (x.dim() > 1 or x.is_cuda)
     if not fast:
         mean, variance = moments(x, batch)
-        return *_factors(variance, rounding(mean, summed), eta, otherwise), mean
+        least = rounding(mean, earlier_inverse)
+        return *_factors(variance, least, eta, fallback), mean
 
     columns = x.flatten(1) if x.dim() > 1 else x[:, None]
-    otherwise, summed = _row(otherwise), _row(summed)
-    found = torch.ops.fairgat.column_factor(columns, otherwise, eta, summed)
-    factor, mean, inverse = found
-    found = factor, inverse.detach(), mean.sum(0)
-    return tuple(each.view(x.shape[1:]) for each in found)
+    factor, mean_parts, inverse = torch.ops.fairgat.column_factor(
+        columns, _row(fallback), eta, _row(earlier_inverse)
+    )
+    results = factor, inverse.detach(), mean_parts.sum(0)
+    return tuple(result.view(x.shape[1:]) for result in results)
 
 
 def _row(values: Tensor | None) -> Tensor | None:
+    """(F,) a number for each column, as the operators take them."""
     return None if values is None else exact(values).flatten()
 
 
@@ -109,57 +109,65 @@ def matrix_factor(
     mean: Tensor,
     cov: Tensor,
     eta: float,
-    otherwise: Tensor | None = None,
-    summed: Tensor | None = None,
+    fallback: Tensor | None = None,
+    earlier_inverse: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(H, C) `column_factor` of x @ weight^T, without the product.
+    """(H, C) `column_factor` of the product x @ weight^T, which is not computed.
 
     Args:
         weight: (H, C, K).
         mean, cov: `covariance` (H, K) and (H, K, K) of x (N, H, K).
-        eta, otherwise, summed: as for `column_factor`.
+        eta, fallback, earlier_inverse: as for `column_factor`.
     """
     product_mean = (weight @ mean[:, :, None]).squeeze(-1)
     if weight.is_cuda and fused(weight, cov):
         factor, inverse, _ = torch.ops.fairgat.matrix_factor(
-            weight, mean, cov, otherwise, eta, summed
+            weight, mean, cov, fallback, eta, earlier_inverse
         )
         return factor, inverse.detach(), product_mean
 
     with torch.no_grad():  # the products that are added up have rounding errors, too
         squares = weight.square()
-        far = (squares @ mean.square()[:, :, None]).squeeze(-1)
-        own = cov.diagonal(dim1=-2, dim2=-1)[:, :, None]
-        products = 4 * torch.finfo(cov.dtype).eps * (squares @ own).squeeze(-1)
-        least = rounding(far.sqrt(), summed) + products
-    variance = (weight @ cov * weight).sum(-1)
-    return *_factors(variance, least, eta, otherwise), product_mean
+        mean_of_terms = (squares @ mean.square()[:, :, None]).squeeze(-1).sqrt()
+        variances = cov.diagonal(dim1=-2, dim2=-1)[:, :, None]  # of x's columns
+        eps = torch.finfo(cov.dtype).eps
+        rounding_of_terms = 4 * eps * (squares @ variances).squeeze(-1)
+        least = rounding(mean_of_terms, earlier_inverse) + rounding_of_terms
+    variance = (weight @ cov * weight).sum(-1)  # w^T cov w for each row w
+    return *_factors(variance, least, eta, fallback), product_mean
 
 
 def _factors(
-    variance: Tensor, least: Tensor, eta: float, otherwise: Tensor | None
+    variance: Tensor, least: Tensor, eta: float, fallback: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """eta / std, or eta * `otherwise`; and 1 / std, or 0."""
-    constant = variance <= least
-    inverse = _inverse(variance, constant)
+    """Where the variance is above `least`, eta / std and 1 / std; else a constant's.
+
+    A column that does not vary has eta * `fallback`, and 0.
+    """
+    is_constant = variance <= least
+    inverse = _inverse(variance, is_constant)
     factor = inverse
-    if otherwise is not None:
-        factor = torch.where(constant, otherwise, inverse)
-    return eta * factor, inverse.detach().masked_fill(constant, 0.0)
+    if fallback is not None:
+        factor = torch.where(is_constant, fallback, inverse)
+    return eta * factor, inverse.detach().masked_fill(is_constant, 0.0)
 
 
-def rounding(mean: Tensor, summed: Tensor | None = None) -> Tensor:
+def rounding(mean: Tensor, earlier_inverse: Tensor | None = None) -> Tensor:
     """The variance that rounding may give columns of that mean.
 
-    With `summed`, 1 / std of columns or 0, it is that of their sums over neighbours. It
-    is no smaller than float32 has all digits of squares for: a deviation of 3e-16.
+    It is no smaller than float32 has all digits of squares for: a deviation of 3e-16.
+
+    Args:
+        mean: of columns, or of sums of columns over neighbours.
+        earlier_inverse: of sums, 1 / std of the columns before, or 0.
     """
     errors = ROUNDING
-    if summed is not None:
-        errors = torch.where(summed > 0, float(SUMMED_VARIED), float(SUMMED))
-    type_ = torch.finfo(mean.dtype)
-    variance = (errors * type_.eps * mean.detach()).square()
-    return variance.clamp_min(type_.tiny / type_.eps)
+    if earlier_inverse is not None:
+        varied = earlier_inverse > 0
+        errors = torch.where(varied, float(SUMS_OF_VARYING), float(SUMS_OF_CONSTANT))
+    dtype = torch.finfo(mean.dtype)
+    variance = (errors * dtype.eps * mean.detach()).square()
+    return variance.clamp_min(dtype.tiny / dtype.eps)
 
 
 def inverse_deviation(variance: Tensor, least: Tensor) -> Tensor:
@@ -171,9 +179,10 @@ def inverse_deviation(variance: Tensor, least: Tensor) -> Tensor:
     return _inverse(variance, variance <= least)
 
 
-def _inverse(variance: Tensor, constant: Tensor) -> Tensor:
+def _inverse(variance: Tensor, is_constant: Tensor) -> Tensor:
+    """1 / std; 1 where a column is constant."""
     # Not `rsqrt`, whose gradient has a third power, which could overflow.
-    return variance.masked_fill(constant, 1.0).sqrt().reciprocal()
+    return variance.masked_fill(is_constant, 1.0).sqrt().reciprocal()
 
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -188,26 +197,28 @@ def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
 
 
 def _factor_setup(ctx, inputs, output):
-    x, _, ctx.eta, _ = inputs
+    x, _fallback, ctx.eta, _earlier_inverse = inputs
+    _factor, mean, inverse = output
     ctx.set_materialize_grads(False)
-    ctx.save_for_backward(x, *output[1:])
+    ctx.save_for_backward(x, mean, inverse)
 
 
-def _factor_backward(ctx, grad, grad_mean, _):
+def _factor_backward(ctx, grad, grad_mean, _grad_inverse):
+    """Gradients by the operator's arguments, from those of its results, if any."""
     x, mean, inverse = ctx.saved_tensors
     grad = torch.zeros_like(inverse) if grad is None else grad
     if grad_mean is not None:  # of either part: their sum is the mean
         grad_mean = grad_mean[0] / max(len(x), 1)
-    grad_x, grad_otherwise = torch.ops.fairgat.column_factor_backward(
+    grad_x, grad_fallback = torch.ops.fairgat.column_factor_backward(
         grad, grad_mean, x, mean, inverse, ctx.eta
     )
-    x_needed, otherwise_needed, *_ = ctx.needs_input_grad
-    grad_x = grad_x if x_needed else None
-    grad_otherwise = grad_otherwise if otherwise_needed else None
-    return grad_x, grad_otherwise, None, None
+    needs_x, needs_fallback, *_ = ctx.needs_input_grad
+    grad_x = grad_x if needs_x else None
+    grad_fallback = grad_fallback if needs_fallback else None
+    return grad_x, grad_fallback, None, None
 
 
-def _no_factor(x, *_):
+def _factor_shapes(x, *_):
     factor = x.new_empty(x.size(1), dtype=torch.float32)
     return factor, factor.new_empty(2, x.size(1)), torch.empty_like(factor)
 
@@ -220,19 +231,21 @@ def _no_factor(x, *_):
 @operator(
     "column_factor(Tensor x[N F], Tensor? otherwise[F], float eta,"
     " Tensor? summed[F]=None) -> (Tensor factor, Tensor mean, Tensor inverse)",
-    _no_factor,
+    _factor_shapes,
     _factor_backward,
     _factor_setup,
 )
-def _column_factor(x, otherwise, eta, summed=None):
+def _column_factor(x, fallback, eta, earlier_inverse=None):
+    """(F,) `column_factor`'s factors; the mean (2, F) in two parts; (F,) 1 / std."""
     rows = max(len(x), 1)
     mean = x.sum(0) / rows
-    sums = x.new_empty(kernels.PARTS, 2, x.size(1))
+    sums = x.new_empty(kernels.PARTS, 2, x.size(1))  # of deviations and their squares
     launch(kernels.column_moments, x.contiguous().numpy(), mean.numpy(), sums.numpy())
-    rest, square = sums.sum(0) / rows
-    variance = square - rest.square()
-    factor, inverse = _factors(variance, rounding(mean, summed), eta, otherwise)
-    return factor, torch.stack([mean, rest]), inverse
+    mean_rounding, mean_square = sums.sum(0) / rows
+    variance = mean_square - mean_rounding.square()
+    least = rounding(mean, earlier_inverse)
+    factor, inverse = _factors(variance, least, eta, fallback)
+    return factor, torch.stack([mean, mean_rounding]), inverse
 
 
 @operator(
@@ -241,13 +254,18 @@ def _column_factor(x, otherwise, eta, summed=None):
     lambda grad, shift, x, *_: (x.new_empty(x.shape), torch.empty_like(grad)),
 )
 def _column_factor_gradient(grad, shift, x, mean, inverse, eta):
-    """Of x, with `shift` (F,) added to every row, and of `otherwise`."""
+    """The gradients of x and of the fallback.
+
+    Args:
+        grad: (F,) of the factors.
+        shift: (F,) what is added to every row of x's gradient, or None.
+    """
     grad = grad * eta
     shift = torch.zeros_like(inverse) if shift is None else shift
     slope = grad * inverse * inverse / -max(len(x), 1)  # a third power could overflow
     grad_x = x.new_empty(x.shape)
-    given = [each.contiguous().numpy() for each in (x, mean, inverse, slope, shift)]
-    launch(kernels.column_slopes, *given, grad_x.numpy())
+    arrays = [each.contiguous().numpy() for each in (x, mean, inverse, slope, shift)]
+    launch(kernels.column_slopes, *arrays, grad_x.numpy())
     return grad_x, grad.masked_fill(inverse > 0, 0)
 
 
@@ -275,6 +293,6 @@ def _scale_and_shift_gradient(grad, x, scale):
 def _column_dots(a: Tensor, b: Tensor) -> Tensor:
     """(F,) sums over the rows of a * b, for a and b (N, F)."""
     sums = a.new_empty(kernels.PARTS, a.size(1))
-    given = [each.contiguous().numpy() for each in (a, b)]
-    launch(kernels.column_dots, *given, sums.numpy())
+    arrays = [each.contiguous().numpy() for each in (a, b)]
+    launch(kernels.column_dots, *arrays, sums.numpy())
     return sums.sum(0)

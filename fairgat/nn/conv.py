@@ -174,8 +174,14 @@ class GATConv(nn.Module):
 
         They are found from `scores`, and from those of the edges if there are any.
         """
-        slope = self.negative_slope
-        return segment_softmax(source, target, graph, 0.0, slope, keep, edge)
+        return segment_softmax(
+            source,
+            target,
+            graph,
+            slope=self.negative_slope,
+            keep=keep,
+            score_edge=edge,
+        )
 
     def normalise(self, features: Features) -> Features:
         """What is done to C before it is attended to, and to Z: nothing."""
@@ -216,8 +222,11 @@ class GATConv(nn.Module):
         source, target = self.scores(c)
         if rows is not None:
             target = target.index_select(1, rows)
-        edge = [] if edge_attr is None else [self.edge_scores(edge_attr, graph)]
-        alpha = self.attend(source, target, graph, keep, *edge)
+        # A subclass may have an `attend` without the last argument.
+        of_edges = []
+        if edge_attr is not None:
+            of_edges.append(self.edge_scores(edge_attr, graph))
+        alpha = self.attend(source, target, graph, keep, *of_edges)
         expected = (self.heads, graph.num_edges)
         if alpha.shape != expected:
             got = tuple(alpha.shape)
@@ -246,16 +255,19 @@ class GATConv(nn.Module):
         values = with_loops(values, graph, self.fill_value)
         if is_plain(self.lin_edge):  # a^T (W e) as (a^T W) e
             weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
-            scores = values @ torch.einsum("hc,hcd->dh", self.att_edge[0], weight)
+            attention_weight = torch.einsum("hc,hcd->dh", self.att_edge[0], weight)
+            scores = values @ attention_weight
         else:
-            scores = (self._by_head(self.lin_edge(values)) * self.att_edge).sum(2)
+            features = self._by_head(self.lin_edge(values))
+            scores = (features * self.att_edge).sum(2)
         return scores.index_select(0, graph.permutation).t()
 
     def _by_head(self, values: Tensor) -> Tensor:
+        """(N, H * C) as (N, H, C)."""
         return values.view(-1, self.heads, self.out_channels)
 
     def _pass(self, x, graph, keep, edge_attr, return_attention_weights, batch=None):
-        """What follows once there is a graph, of inputs that fit it."""
+        """`forward` once there is a graph; `batch` is FairGATConv's."""
         self._check_keep(keep, graph, x.device)
         if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, graph)
@@ -264,7 +276,9 @@ class GATConv(nn.Module):
             x = x.to(own)
             edge_attr = None if edge_attr is None else edge_attr.to(own)
         with torch.autocast(x.device.type, enabled=False):
-            out, alpha = self.aggregate(x, graph, keep, None, edge_attr, batch)
+            out, alpha = self.aggregate(
+                x, graph, keep, edge_attr=edge_attr, batch=batch
+            )
             if self.res is not None:
                 out = out + self.res(x)
         if not return_attention_weights:
@@ -274,11 +288,12 @@ class GATConv(nn.Module):
     # ----------------------------- what doesn't fit is refused: kernels check no bounds
 
     def _check_features(self, x: Tensor, size: tuple[int, int] | None) -> None:
+        """Refuse an x that is no dense (N, F_in), or a size for a bipartite graph."""
         expected = f"one dense tensor of shape (N, {self.in_channels})"
         if not isinstance(x, Tensor):
             raise ValueError(f"x must be {expected}, got {type(x).__name__}")
-        shaped = x.dim() == 2 and x.size(1) == self.in_channels
-        if x.layout != torch.strided or not shaped:
+        has_shape = x.dim() == 2 and x.size(1) == self.in_channels
+        if x.layout != torch.strided or not has_shape:
             got = f"{x.layout} of {tuple(x.shape)}"
             raise ValueError(f"x must be {expected}, got {got}")
         if size is not None and tuple(size) != (len(x), len(x)):
@@ -289,6 +304,7 @@ class GATConv(nn.Module):
         self._check_type("x", x)
 
     def _check_type(self, name: str, values: Tensor) -> None:
+        """Refuse another type than the parameters', which autocast would convert."""
         own = self.att_src.dtype
         if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
             raise ValueError(
@@ -299,6 +315,7 @@ class GATConv(nn.Module):
     def _check_keep(
         self, keep: Tensor | None, graph: CSRGraph, device: torch.device
     ) -> None:
+        """Refuse a `keep` without one bool for each edge, self-loops included."""
         if keep is None:
             return
         fits = keep.shape == (graph.num_edges,) and keep.dtype == torch.bool
@@ -308,6 +325,7 @@ class GATConv(nn.Module):
             raise ValueError(f"keep must be {expected}, on {device}, got {got}")
 
     def _check_edges(self, edge_attr: Tensor | None, graph: CSRGraph) -> None:
+        """Refuse features of edges that the layer or the graph has no use for."""
         if edge_attr is None or self.edge_dim is None:
             raise ValueError(
                 "edge_attr goes with edge_dim, and this layer was made with "
@@ -319,8 +337,8 @@ class GATConv(nn.Module):
                 "them no order"
             )
         expected, got = (graph.num_given, self.edge_dim), tuple(edge_attr.shape)
-        flat = self.edge_dim == 1 and got == expected[:1]
-        if got != expected and not flat:
+        is_flat = self.edge_dim == 1 and got == expected[:1]  # (E,), not (E, 1)
+        if got != expected and not is_flat:
             raise ValueError(
                 f"edge_attr must have shape {expected}, one row for each edge that was "
                 f"given, got {got}"

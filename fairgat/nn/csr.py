@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from fairgat import groups as grouping
-from fairgat.nn.cache import once
+from fairgat.nn.cache import get_or_make
 from fairgat.nn.edges import checked, grouped, with_self_loops
-from fairgat.nn.pointers import NAMES, cut_rows, is_permutation, known, sizes_of
+from fairgat.nn.pointers import NAMES, cut_rows, is_permutation, memoised, sizes_of
 from fairgat.nn.shares import Shares
 
-KEPT = 8  # masses of one graph, by alpha_chi and type
+CACHED_MASSES = 8  # of one graph, by alpha_chi and type
 
 Transposed = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 
@@ -69,6 +69,7 @@ class CSRGraph:
         """
         if torch.compiler.is_compiling():
             return  # the operators look at what they get, too
+
         for name in ("rowptr", "segptr", "source", "permutation"):
             if not isinstance(getattr(self, name), Tensor):
                 raise ValueError(f"a graph's `{name}` must be a tensor")
@@ -77,13 +78,14 @@ class CSRGraph:
         arrays["segptr"] = self.segptr
         arrays["source"] = self.source
         sizes = sizes_of(*arrays.values())
-        segments = self.segments if sizes.S is None else sizes.S
+        segments = self.segments if sizes.S is None else sizes.S  # None: no rows
+
         if sizes.sources > self.num_nodes or segments != self.segments:
             got = f"{self.num_nodes} nodes and {self.segments} segments"
             found = f"{sizes.sources} nodes or more, and {segments} segments"
             raise ValueError(f"a graph of {got} has arrays of {found}")
         one_each = self.permutation.shape == (sizes.E,)
-        if not one_each or not known(is_permutation, self.permutation):
+        if not one_each or not memoised(is_permutation, self.permutation):
             raise ValueError("`permutation` must name each edge of the graph once")
         shape = (sizes.M, self.segments)
         if self.mass is not None and self.mass.shape != shape:
@@ -94,9 +96,10 @@ class CSRGraph:
         """Find anew what was found from arrays that were written to since."""
         if torch.compiler.is_compiling():
             return
-        arrays = self.rowptr, self.segptr, self.source, self.permutation, self.mass
-        given = [each for each in arrays if each is not None]
-        writes = [0 if each.is_inference() else each._version for each in given]
+        arrays = [self.rowptr, self.segptr, self.source, self.permutation]
+        if self.mass is not None:
+            arrays.append(self.mass)
+        writes = [0 if array.is_inference() else array._version for array in arrays]
         if self._arrays.setdefault("writes", writes) != writes:
             self._arrays.clear()
             self._masses.clear()
@@ -134,17 +137,20 @@ class CSRGraph:
             )
         edges = checked(edge_index, num_nodes)
         source, target = edges
-        given = mass = None
+        given = None
         if add_self_loops:
             loops = source == target
-            given = np.flatnonzero(~loops) if loops.any() else None
+            if loops.any():
+                given = np.flatnonzero(~loops)
             source, target = with_self_loops(edges, num_nodes)
+
         groups = _groups_of(sensitive, num_nodes, shares)
         segments, segment = _segment_of(source, target, groups, shares)
         segptr, order = grouped(segment, segments * num_nodes)
+        mass = None
         if shares is not None:
-            held = np.diff(segptr).reshape(num_nodes, segments) > 0
-            mass = _masses_of(shares, groups, held)
+            occupied = np.diff(segptr).reshape(num_nodes, segments) > 0
+            mass = _masses_of(shares, groups, occupied)
 
         is_tensor = isinstance(edge_index, Tensor)
         device = edge_index.device if is_tensor else "cpu"
@@ -182,25 +188,29 @@ class CSRGraph:
         return self.segments > 1 or self.shares is not None
 
     def masses(self, alpha_chi: float, dtype: torch.dtype) -> Tensor:
-        """(N, S) mass of each segment.
+        """(N, S) mass of each segment, the attention that its edges share.
 
         It is the shares', or `alpha_chi` for the inter-edges of a row with both kinds.
         """
         self._forget_if_written()
         key = alpha_chi, dtype
-        if len(self._masses) == KEPT and key not in self._masses:
+        if len(self._masses) == CACHED_MASSES and key not in self._masses:
             self._masses.clear()
-        return once(self._masses, key, lambda: self._mass_of(alpha_chi).to(dtype))
+        return get_or_make(
+            self._masses, key, lambda: self._mass_of(alpha_chi).to(dtype)
+        )
 
     def _mass_of(self, alpha_chi: float) -> Tensor:
+        """`masses` in float64; 1 for the segments of a row without both kinds."""
         if self.mass is not None:
             return self.mass
         shape = self.num_rows, self.segments
         mass = torch.ones(shape, dtype=torch.float64, device=self.source.device)
         if self.segments == 1:
             return mass
-        both = (self.segptr.diff().view(-1, 2) > 0).all(1, keepdim=True)
-        return mass.new_tensor([1 - alpha_chi, alpha_chi]).where(both, mass)
+        edges = self.segptr.diff().view(-1, 2)  # intra and inter, of each row
+        has_both = (edges > 0).all(1, keepdim=True)
+        return mass.new_tensor([1 - alpha_chi, alpha_chi]).where(has_both, mass)
 
     @property
     def target(self) -> Tensor:
@@ -224,9 +234,10 @@ class CSRGraph:
             position (E,) int32 of each edge here among them; and `cut_rows(tptr)`.
         """
         self._forget_if_written()
-        return once(self._arrays, "transposed", self._transpose)
+        return get_or_make(self._arrays, "transposed", self._transpose)
 
     def _transpose(self) -> Transposed:
+        """`transposed`, sorted on the CPU."""
         tptr, order = grouped(self.source.cpu().numpy(), self.num_nodes)
         tptr, order = torch.from_numpy(tptr), torch.from_numpy(order)
         edge = order.int()
@@ -237,22 +248,31 @@ class CSRGraph:
         return tuple(each.to(self.source.device) for each in arrays)
 
     def cuts(self) -> Tensor:
-        """Its long rows (`cut_rows`), found at the first call."""
+        """Its rows of many edges, cut into parts (`cut_rows`) at the first call."""
         self._forget_if_written()
-        return once(self._arrays, "cuts", lambda: cut_rows(self.rowptr))
+        return get_or_make(self._arrays, "cuts", lambda: cut_rows(self.rowptr))
 
     def edges_without_loops(self) -> "CSRGraph":
         """A graph with the same rows, whose sources are the edges that were given."""
         self._forget_if_written()
-        return once(self._arrays, "edges", self._edges)
+        return get_or_make(self._arrays, "edges", self._edges)
 
     def _edges(self) -> "CSRGraph":
+        """`edges_without_loops`, of a graph with one self-loop for each row."""
         device = self.rowptr.device
-        rowptr = self.rowptr - torch.arange(self.num_rows + 1, device=device)
-        edges = self.num_edges - self.num_rows
-        edge = self.permutation[self.permutation < edges].int()
-        in_order = torch.arange(edges, device=device)
-        return CSRGraph(edges, 1, rowptr, rowptr, edge, in_order)
+        loops_before = torch.arange(self.num_rows + 1, device=device)
+        rowptr = self.rowptr - loops_before
+        num_edges = self.num_edges - self.num_rows
+        # The self-loops have the last numbers.
+        edge = self.permutation[self.permutation < num_edges]
+        return CSRGraph(
+            num_nodes=num_edges,
+            segments=1,
+            rowptr=rowptr,
+            segptr=rowptr,
+            source=edge.int(),
+            permutation=torch.arange(num_edges, device=device),
+        )
 
     def reorder_edges(self, values: Tensor) -> Tensor:
         """Bring per-edge values (E, ...) into this graph's order.
@@ -284,12 +304,17 @@ class CSRGraph:
 def _groups_of(
     sensitive: Any, num_nodes: int, shares: Shares | None
 ) -> np.ndarray | None:
-    """(N,) group of each node, where there are shares its number among theirs."""
+    """(N,) group of each node: as given, or with shares its place in `shares.groups`.
+
+    None without `sensitive`.
+    """
+    if sensitive is None and shares is not None:
+        raise ValueError("shares need `sensitive`, the (N,) group of each node")
     if sensitive is None:
-        if shares is not None:
-            raise ValueError("shares need `sensitive`, the (N,) group of each node")
         return None
-    groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
+    groups = grouping.values(sensitive)
+    if shares is not None:
+        groups = shares.numbers(groups)
     if groups.shape != (num_nodes,):
         raise ValueError(
             f"sensitive must have shape ({num_nodes},), one number for all attributes "
@@ -304,24 +329,31 @@ def _segment_of(
     groups: np.ndarray | None,
     shares: Shares | None,
 ) -> tuple[int, np.ndarray]:
-    """The number of a row's segments, and the segment (E,) of each edge."""
+    """The number of a row's segments, and the segment (E,) of each edge.
+
+    Segments are numbered through all rows: segment k of row i is i * segments + k.
+    """
     if groups is None:
         return 1, target
     if shares is None:
-        return 2, 2 * target + (groups[source] != groups[target])
+        is_inter = groups[source] != groups[target]
+        return 2, 2 * target + is_inter
     segments = len(shares.groups)
-    return segments, target * segments + (groups[source] - groups[target]) % segments
+    in_row = (groups[source] - groups[target]) % segments
+    return segments, target * segments + in_row
 
 
-def _masses_of(shares: Shares, groups: np.ndarray, held: np.ndarray) -> np.ndarray:
+def _masses_of(shares: Shares, groups: np.ndarray, occupied: np.ndarray) -> np.ndarray:
     """(N, K) mass of each segment of each row.
 
     Args:
         groups: (N,) of the rows.
-        held: (N, K) whether a segment has edges.
+        occupied: (N, K) whether a segment has edges.
     """
-    size = held.shape[1]
-    turn = (groups[:, None] + np.arange(size)) % size  # the group of each segment
-    present = np.zeros_like(held)
-    np.put_along_axis(present, turn, held, 1)
-    return np.take_along_axis(shares.of(groups, present), turn, 1)
+    size = occupied.shape[1]
+    # The group whose edges a segment holds: a row's own one comes first.
+    group_of_segment = (groups[:, None] + np.arange(size)) % size  # (N, K)
+    present = np.zeros_like(occupied)  # (N, K), by group
+    np.put_along_axis(present, group_of_segment, occupied, 1)
+    masses = shares.of(groups, present)
+    return np.take_along_axis(masses, group_of_segment, 1)

@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-HUB = 16  # times the mean degree
+HUB = 16  # a hub has that many times the mean degree
 
 
 def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
@@ -92,8 +92,10 @@ def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     Returns:
         where each key begins (count + 1,) int64, and the stable order (E,) int64.
     """
-    positions = np.arange(keys.size)
-    entries = np.empty(keys.size, np.int8), (keys, positions)
+    # A sparse matrix with an entry at (key, place), whose value nobody reads: SciPy
+    # sorts its entries by row.
+    places = np.arange(keys.size)
+    entries = np.empty(keys.size, np.int8), (keys, places)
     table = csr_array(entries, shape=(count, max(keys.size, 1)))
     return table.indptr.astype(np.int64), table.indices.astype(np.int64)
 
@@ -106,9 +108,13 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     without them.
     """
     degree = np.bincount(edge_index[1], minlength=num_nodes)
-    hub = degree > HUB * edge_index.shape[1] / max(num_nodes, 1)
-    source, target = edge_index[:, ~hub[edge_index].any(axis=0)]
+    hub_degree = HUB * edge_index.shape[1] / max(num_nodes, 1)
+    is_hub = degree > hub_degree
+    at_hub = is_hub[edge_index].any(axis=0)  # (E,)
+    source, target = edge_index[:, ~at_hub]
+
     ones = np.ones(len(source), dtype=np.int8)
     adjacency = csr_matrix((ones, (target, source)), shape=(num_nodes, num_nodes))
     order = reverse_cuthill_mckee(adjacency, symmetric_mode=True).astype(np.int64)
-    return np.concatenate([order[~hub[order]], order[hub[order]]])
+    hub_in_order = is_hub[order]
+    return np.concatenate([order[~hub_in_order], order[hub_in_order]])

@@ -112,7 +112,8 @@ class FairGATConv(GATConv):
         self._check_steps()  # they may have been set since
         self._check_features(x, size)
         by_group = self.alpha_chi is not None
-        if by_group and (sensitive is None) != isinstance(edge_index, CSRGraph):
+        has_groups = sensitive is not None
+        if by_group and has_groups == isinstance(edge_index, CSRGraph):
             raise ValueError(
                 "fair attention needs edge_index and `sensitive`, the group of each "
                 "node, or a CSRGraph alone"
@@ -144,11 +145,18 @@ class FairGATConv(GATConv):
 
         `alpha_chi` goes to the inter-edges of a row that has both kinds.
         """
-        share = self.alpha_chi
-        if share is None or graph.shares is not None:
-            share = 0.0
-        slope = self.negative_slope
-        return segment_softmax(source, target, graph, share, slope, keep, edge)
+        alpha_chi = self.alpha_chi
+        if alpha_chi is None or graph.shares is not None:
+            alpha_chi = 0.0  # which is not read: there is one segment, or shares
+        return segment_softmax(
+            source,
+            target,
+            graph,
+            alpha_chi=alpha_chi,
+            slope=self.negative_slope,
+            keep=keep,
+            score_edge=edge,
+        )
 
     def normalise(self, features: Features) -> Features:
         """S3 of C and of Z.
@@ -178,6 +186,7 @@ class FairGATConv(GATConv):
         return replace(c, values=c.values / norm)
 
     def _takes_step_2(self) -> bool:
+        """Whether S2 makes a difference: S3 undoes any factor of the weight."""
         return self.spectral_norm and self.eta is None
 
     def extra_repr(self) -> str:
@@ -188,14 +197,15 @@ class FairGATConv(GATConv):
         return steps + super().extra_repr()
 
     def _check_steps(self) -> None:
-        share, eta = self.alpha_chi, self.eta
+        """Refuse an alpha_chi or eta with which there is no S1 or S3."""
+        alpha_chi, eta = self.alpha_chi, self.eta
         # A tensor's gradient would be lost, and a flag is no share.
-        is_number = isinstance(share, Real) and not isinstance(share, bool)
-        is_share = share is None or isinstance(share, Shares)
-        if not (is_share or (is_number and 0 <= share <= 1)):
+        is_number = isinstance(alpha_chi, Real) and not isinstance(alpha_chi, bool)
+        is_share = is_number and 0 <= alpha_chi <= 1
+        if not (is_share or alpha_chi is None or isinstance(alpha_chi, Shares)):
             raise ValueError(
                 "alpha_chi must be a share of attention in [0, 1], `Shares` "
-                f"(`balanced_shares` makes them) or None, got {share!r}"
+                f"(`balanced_shares` makes them) or None, got {alpha_chi!r}"
             )
         if eta is None:
             return
@@ -208,7 +218,7 @@ class FairGATConv(GATConv):
         if sensitive is None:
             return
         got = getattr(sensitive, "shape", None)
-        if got is None:
+        if got is None:  # a list
             got = (len(sensitive),)
         if tuple(got) != (nodes,):
             raise ValueError(

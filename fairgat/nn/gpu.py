@@ -8,6 +8,14 @@ are int64.
 
 One warp that takes eight edges of 128 columns at a time is the fastest on an H200; more
 take up to five times as long.
+
+In the kernels i is a target, j a source, e are edges and c columns, those of one step
+of a loop; `exists` says which of these edges there are, as the last step has fewer.
+Scores are s of sources, t of targets and u of edges, of which `head_s` and `stride_s`
+are the strides. Where there are no u, or no `keep`, some other array is passed and not
+read. `cuts` (P, 4) are the parts of long rows: row, first edge, end, and at a row's
+first part how many it has, else 0. M, N, E, P, H, S, C: rows, sources, edges, parts,
+heads, segments and columns.
 """
 
 import torch
@@ -19,62 +27,66 @@ from fairgat.nn import operators
 from fairgat.nn.pointers import LONG
 
 TILE = 1024  # numbers that a program of the sums reads at a time
-_LENGTHS = ["N", "M", "E", "P"]  # for which no variant of a kernel is compiled
+_LENGTHS = ["N", "M", "E", "P"]  # for whose values no variants of a kernel are compiled
 
 operators.DTYPES["cuda"] = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @triton.jit
 def _number(pointer, inside):
+    """Numbers in float32, 0 where `inside` is False."""
     return tl.load(pointer, inside, 0.0).to(tl.float32)
 
 
 @triton.jit
 def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
-    """A program's row, first edge and end.
+    """A program's number, whether it has a part, its row, first edge and end.
 
-    They are those of part `program_id` < P, or of a row, empty where it is cut.
+    The first P programs have the parts of long rows, the others a row each, which is
+    empty where it is cut.
     """
-    item = tl.program_id(0).to(tl.int64)
-    part = item < P
-    row = tl.where(part, tl.load(cuts + 4 * item, part, 0), item - P)
+    program = tl.program_id(0).to(tl.int64)
+    is_part = program < P
+    cut = cuts + 4 * program  # row, first edge, end, number of parts
+
+    row = tl.where(is_part, tl.load(cut, is_part, 0), program - P)
     first, end = tl.load(ptr + row), tl.load(ptr + row + 1)
     end = tl.where(end - first > LONG, first, end)
-    first = tl.where(part, tl.load(cuts + 4 * item + 1, part, 0), first)
-    return (
-        item,
-        part,
-        row,
-        first,
-        tl.where(part, tl.load(cuts + 4 * item + 2, part, 0), end),
-    )
+    first = tl.where(is_part, tl.load(cut + 1, is_part, 0), first)
+    end = tl.where(is_part, tl.load(cut + 2, is_part, 0), end)
+    return program, is_part, row, first, end
 
 
 # ---------------------------------------------------------------- softmax of the scores
 
 
 @triton.jit
-def _scores(e, ok, source, s, t, u, stride_s, stride_u, EDGES: tl.constexpr):
-    """Scores of edges before LeakyReLU."""
-    z = _number(s + tl.load(source + e, ok, 0).to(tl.int64) * stride_s, ok) + t
-    if EDGES:
-        z += _number(u + e * stride_u, ok)
-    return z
+def _scores(e, exists, source, s, t, u, stride_s, stride_u, HAS_U: tl.constexpr):
+    """Scores s + t + u of edges before LeakyReLU."""
+    j = tl.load(source + e, exists, 0).to(tl.int64)
+    score = _number(s + j * stride_s, exists) + t
+    if HAS_U:
+        score += _number(u + e * stride_u, exists)
+    return score
 
 
 @triton.jit
 def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr):
-    """A program's row, and whether it is its own.
+    """A program's row, and whether the program takes it (`_by_length`).
 
-    Short ones are taken by one warp each, long ones by several.
+    With CUT programs are those of the parts of long rows, of which the first takes the
+    whole row; without, those of the rows, which take the short ones.
     """
-    item = tl.program_id(0).to(tl.int64)
+    program = tl.program_id(0).to(tl.int64)
     if CUT:
-        row, own = tl.load(cuts + 4 * item), tl.load(cuts + 4 * item + 3) > 0
+        cut = cuts + 4 * program
+        row = tl.load(cut)
+        takes_row = tl.load(cut + 3) > 0
     else:
-        row = item
-        own = tl.load(ptr + (row + 1) * S) - tl.load(ptr + row * S) <= LONG
-    return row, own
+        row = program
+        first, end = tl.load(ptr + row * S), tl.load(ptr + (row + 1) * S)
+        takes_row = end - first <= LONG
+    return row, takes_row
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -97,44 +109,50 @@ def _softmax(
     head_u,
     stride_u,
     S: tl.constexpr,
-    KEEP: tl.constexpr,
-    EDGES: tl.constexpr,
+    HAS_KEEP: tl.constexpr,
+    HAS_U: tl.constexpr,
     LONG: tl.constexpr,
     CUT: tl.constexpr,
-    B: tl.constexpr,
+    EDGES: tl.constexpr,
 ):
-    row, own = _long_row(cuts, segptr, S, LONG, CUT)
+    """alpha (H, E): in each segment the softmax of its scores, times its mass (M, S).
+
+    A program has a row and a head, and reads EDGES at a time, twice.
+    """
+    row, takes_row = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     s, u, alpha = s + head * head_s, u + head * head_u, alpha + head * E
     ti = tl.load(t + head * head_t + row * stride_t).to(tl.float32)
     for k in range(S):
         first, end = tl.load(segptr + row * S + k), tl.load(segptr + row * S + k + 1)
-        end = tl.where(own, end, first)
+        end = tl.where(takes_row, end, first)  # else no edge
+        # The largest score and the sum of exponentials in one pass: the sum so far is
+        # scaled anew where a larger score is found.
         top = -float("inf")
         total = 0.0
-        for at in range(first, end, B):  # the largest score and the sum in one pass
-            e = at + tl.arange(0, B)
-            ok = e < end
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+        for at in range(first, end, EDGES):
+            e = at + tl.arange(0, EDGES)
+            exists = e < end
+            z = _scores(e, exists, source, s, ti, u, stride_s, stride_u, HAS_U)
             z = tl.where(z > 0, z, z * slope)
-            if KEEP:
-                ok = ok & (tl.load(keep + e, ok, 0) != 0)
-            z = tl.where(ok, z, -float("inf"))
+            if HAS_KEEP:
+                exists = exists & (tl.load(keep + e, exists, 0) != 0)
+            z = tl.where(exists, z, -float("inf"))
             higher = tl.maximum(top, tl.max(z, 0))
-            safe = tl.where(higher == -float("inf"), 0.0, higher)
-            total = total * tl.exp(top - safe) + tl.sum(tl.exp(z - safe), 0)
+            finite = tl.where(higher == -float("inf"), 0.0, higher)
+            total = total * tl.exp(top - finite) + tl.sum(tl.exp(z - finite), 0)
             top = higher
         factor = tl.where(total == 0, 0.0, tl.load(mass + row * S + k) / total)
         top = tl.where(top == -float("inf"), 0.0, top)
-        for at in range(first, end, B):
-            e = at + tl.arange(0, B)
-            ok = e < end
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+        for at in range(first, end, EDGES):
+            e = at + tl.arange(0, EDGES)
+            exists = e < end
+            z = _scores(e, exists, source, s, ti, u, stride_s, stride_u, HAS_U)
             z = tl.where(z > 0, z, z * slope)
             value = tl.exp(z - top) * factor
-            if KEEP:
-                value = tl.where(tl.load(keep + e, ok, 0) != 0, value, 0.0)
-            tl.store(alpha + e, value.to(alpha.dtype.element_ty), ok)
+            if HAS_KEEP:
+                value = tl.where(tl.load(keep + e, exists, 0) != 0, value, 0.0)
+            tl.store(alpha + e, value.to(alpha.dtype.element_ty), exists)
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -159,37 +177,42 @@ def _softmax_gradient(
     head_u,
     stride_u,
     S: tl.constexpr,
-    EDGES: tl.constexpr,
+    HAS_U: tl.constexpr,
     LONG: tl.constexpr,
     CUT: tl.constexpr,
-    B: tl.constexpr,
+    EDGES: tl.constexpr,
 ):
-    row, own = _long_row(cuts, segptr, S, LONG, CUT)
+    """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row.
+
+    That of a softmax is alpha (grad - mean), with the mean weighted by alpha.
+    """
+    row, takes_row = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     s, u = s + head * head_s, u + head * head_u
     alpha, grad, grad_score = alpha + head * E, grad + head * E, grad_score + head * E
     ti = tl.load(t + head * head_t + row * stride_t).to(tl.float32)
-    whole = 0.0
+    sum_of_row = 0.0
     for k in range(S):
         first, end = tl.load(segptr + row * S + k), tl.load(segptr + row * S + k + 1)
-        end = tl.where(own, end, first)
-        along = 0.0
+        end = tl.where(takes_row, end, first)  # else no edge
+        weighted_sum = 0.0
         total = 0.0
-        for at in range(first, end, B):
-            e = at + tl.arange(0, B)
+        for at in range(first, end, EDGES):
+            e = at + tl.arange(0, EDGES)
             a = _number(alpha + e, e < end)
-            along += tl.sum(a * _number(grad + e, e < end), 0)
+            weighted_sum += tl.sum(a * _number(grad + e, e < end), 0)
             total += tl.sum(a, 0)
-        mean = tl.where(total > 0, along / total, 0.0)
-        for at in range(first, end, B):
-            e = at + tl.arange(0, B)
-            ok = e < end
-            g = _number(alpha + e, ok) * (_number(grad + e, ok) - mean)
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+        mean = tl.where(total > 0, weighted_sum / total, 0.0)
+        for at in range(first, end, EDGES):
+            e = at + tl.arange(0, EDGES)
+            exists = e < end
+            g = _number(alpha + e, exists) * (_number(grad + e, exists) - mean)
+            z = _scores(e, exists, source, s, ti, u, stride_s, stride_u, HAS_U)
             g = tl.where(z > 0, g, g * slope)
-            tl.store(grad_score + e, g.to(grad_score.dtype.element_ty), ok)
-            whole += tl.sum(tl.where(ok, g, 0.0), 0)
-    tl.store(grad_target + head * M + row, whole.to(grad_target.dtype.element_ty), own)
+            tl.store(grad_score + e, g.to(grad_score.dtype.element_ty), exists)
+            sum_of_row += tl.sum(tl.where(exists, g, 0.0), 0)
+    place = grad_target + head * M + row
+    tl.store(place, sum_of_row.to(grad_target.dtype.element_ty), takes_row)
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -203,38 +226,43 @@ def _sum_by_source(
     E,
     LONG: tl.constexpr,
     CUT: tl.constexpr,
-    B: tl.constexpr,
+    EDGES: tl.constexpr,
 ):
-    j, own = _long_row(cuts, tptr, 1, LONG, CUT)
+    """out[h, j] = sum of values[h, e] over the edges out of j."""
+    j, takes_row = _long_row(cuts, tptr, 1, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     first, end = tl.load(tptr + j), tl.load(tptr + j + 1)
     total = 0.0
-    for at in range(first, tl.where(own, end, first), B):
-        e = at + tl.arange(0, B)
-        total += tl.sum(
-            _number(values + head * E + tl.load(tedge + e, e < end, 0), e < end), 0
-        )
-    tl.store(out + head * N + j, total.to(out.dtype.element_ty), own)
+    for at in range(first, tl.where(takes_row, end, first), EDGES):
+        k = at + tl.arange(0, EDGES)
+        e = tl.load(tedge + k, k < end, 0)
+        total += tl.sum(_number(values + head * E + e, k < end), 0)
+    tl.store(out + head * N + j, total.to(out.dtype.element_ty), takes_row)
 
 
-def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
+def _by_length(
+    kernel, cuts: Tensor, rows: int, heads: int, *arguments, **constants
+) -> None:
     """Start a kernel on the short rows, and with more warps on the long ones."""
+    options = {"LONG": LONG, **constants}
     if rows:
-        kernel[(rows, heads)](cuts, *arguments, LONG=LONG, CUT=False, B=32, num_warps=1)
+        kernel[(rows, heads)](
+            cuts, *arguments, CUT=False, EDGES=32, num_warps=1, **options
+        )
     if len(cuts):
         kernel[(len(cuts), heads)](
-            cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16
+            cuts, *arguments, CUT=True, EDGES=4096, num_warps=16, **options
         )
 
 
 def softmax(
     s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
 ):
+    """Attention (H, E), as the operator's schema has it."""
     alpha = s.new_empty(len(s), source.numel())
-    edge, kept = (
-        s if u is None else u,
-        alpha if keep is None else keep.contiguous().view(torch.int8),
-    )
+    # Some array, which is not read, where there is none.
+    u_or_any = s if u is None else u
+    keep_or_any = alpha if keep is None else keep.contiguous().view(torch.int8)
     _by_length(
         _softmax,
         cuts,
@@ -243,19 +271,19 @@ def softmax(
         segptr,
         mass,
         source,
-        kept,
+        keep_or_any,
         s,
         t,
-        edge,
+        u_or_any,
         alpha,
         slope,
         source.numel(),
         *s.stride(),
         *t.stride(),
-        *edge.stride(),
-        mass.size(1),
-        keep is not None,
-        u is not None,
+        *u_or_any.stride(),
+        S=mass.size(1),
+        HAS_KEEP=keep is not None,
+        HAS_U=u is not None,
     )
     return alpha
 
@@ -263,13 +291,11 @@ def softmax(
 def softmax_gradient(
     grad, alpha, s, t, u, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope
 ):
-    rows, edges, edge = rowptr.numel() - 1, source.numel(), s if u is None else u
-    segments = (segptr.numel() - 1) // max(rows, 1)
-    grad_score, grad_s, grad_t = (
-        torch.empty_like(alpha),
-        s.new_empty(s.shape),
-        t.new_empty(t.shape),
-    )
+    """Gradients of s, t and u, from alpha and its gradient (H, E)."""
+    rows, edges = rowptr.numel() - 1, source.numel()
+    u_or_any = s if u is None else u
+    grad_score = torch.empty_like(alpha)
+    grad_s, grad_t = s.new_empty(s.shape), t.new_empty(t.shape)
     _by_length(
         _softmax_gradient,
         cuts,
@@ -279,7 +305,7 @@ def softmax_gradient(
         source,
         s,
         t,
-        edge,
+        u_or_any,
         alpha,
         grad.contiguous(),
         grad_score,
@@ -289,9 +315,9 @@ def softmax_gradient(
         edges,
         *s.stride(),
         *t.stride(),
-        *edge.stride(),
-        segments,
-        u is not None,
+        *u_or_any.stride(),
+        S=(segptr.numel() - 1) // max(rows, 1),
+        HAS_U=u is not None,
     )
     sources = s.size(1)
     _by_length(
@@ -327,54 +353,57 @@ def _aggregate(
     stride_x,
     head_x,
     LONG: tl.constexpr,
-    B: tl.constexpr,
-    BC: tl.constexpr,
+    EDGES: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
-    item, part, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
+    """out (M, H, C): each row's sum of alpha x; of a long row `parts` (P, H, C).
+
+    A program has a row or part, a head and COLUMNS, and reads EDGES at a time.
+    """
+    program, is_part, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
     head, heads = tl.program_id(1).to(tl.int64), tl.num_programs(1)
-    c = tl.program_id(2) * BC + tl.arange(0, BC)
+    c = tl.program_id(2) * COLUMNS + tl.arange(0, COLUMNS)
     inside = c < C
-    sums = tl.zeros((BC,), tl.float32)
-    for at in range(first, end, B):
-        e = at + tl.arange(0, B)
-        ok = e < end
-        j = tl.load(source + e, ok, 0).to(tl.int64)
-        w = _number(alpha + head * E + e, ok)
+    sums = tl.zeros((COLUMNS,), tl.float32)
+    for at in range(first, end, EDGES):
+        e = at + tl.arange(0, EDGES)
+        exists = e < end
+        j = tl.load(source + e, exists, 0).to(tl.int64)
+        w = _number(alpha + head * E + e, exists)
         v = _number(
             x + j[:, None] * stride_x + head * head_x + c[None, :],
-            ok[:, None] & inside[None, :],
+            exists[:, None] & inside[None, :],
         )
         sums += tl.sum(w[:, None] * v, 0)
-    tl.store(
-        out + (row * heads + head) * C + c,
-        sums.to(out.dtype.element_ty),
-        c < tl.where(part, 0, C),
-    )
-    tl.store(parts + (item * heads + head) * C + c, sums, c < tl.where(part, C, 0))
+    place = out + (row * heads + head) * C + c
+    tl.store(place, sums.to(out.dtype.element_ty), c < tl.where(is_part, 0, C))
+    part_place = parts + (program * heads + head) * C + c
+    tl.store(part_place, sums, c < tl.where(is_part, C, 0))
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
-def _combine(cuts, parts, out, width, B: tl.constexpr, BC: tl.constexpr):
-    """Add up the parts of the row whose first one is the program's."""
-    item = tl.program_id(0).to(tl.int64)
-    row, end = tl.load(cuts + 4 * item), item + tl.load(cuts + 4 * item + 3)
-    c = tl.program_id(1) * BC + tl.arange(0, BC)
+def _combine(
+    cuts, parts, out, width, PARTS_AT_ONCE: tl.constexpr, COLUMNS: tl.constexpr
+):
+    """Add up the sums of a long row's parts; the program of its first part does.
+
+    `parts` are (P, width), `out` (M, width).
+    """
+    program = tl.program_id(0).to(tl.int64)
+    cut = cuts + 4 * program  # row, first edge, end, number of parts
+    row, count = tl.load(cut), tl.load(cut + 3)
+    end = program + count
+    is_first = count > 0
+    c = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = c < width
-    sums = tl.zeros((BC,), tl.float32)
-    for at in range(item, end, B):
-        k = at + tl.arange(0, B)
-        sums += tl.sum(
-            _number(
-                parts + k[:, None] * width + c[None, :],
-                (k < end)[:, None] & inside[None, :],
-            ),
-            0,
-        )
-    tl.store(
-        out + row * width + c,
-        sums.to(out.dtype.element_ty),
-        c < tl.where(end > item, width, 0),
-    )
+    sums = tl.zeros((COLUMNS,), tl.float32)
+    for at in range(program, end, PARTS_AT_ONCE):
+        part = at + tl.arange(0, PARTS_AT_ONCE)
+        place = parts + part[:, None] * width + c[None, :]
+        exists = (part < end)[:, None] & inside[None, :]
+        sums += tl.sum(_number(place, exists), 0)
+    place = out + row * width + c
+    tl.store(place, sums.to(out.dtype.element_ty), c < tl.where(is_first, width, 0))
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -397,43 +426,41 @@ def _aggregate_gradient(
     head_x,
     HEADS: tl.constexpr,
     LONG: tl.constexpr,
-    B: tl.constexpr,
-    BC: tl.constexpr,
+    EDGES: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
-    """By source, so that each row of `grad` is read once for both gradients.
+    """grad_x and grad_alpha (H, E), by source: `grad` (M, H, C) is read once for both.
 
-    HEADS share x, or a program has one.
+    A program has a source, or part of its edges, and one head, or all HEADS that share
+    x, which is then (N, C).
     """
-    item, part, j, first, end = _row_or_part(cuts, P, tptr, LONG)
-    own, programs = tl.program_id(1).to(tl.int64), tl.num_programs(1)
-    c = tl.arange(0, BC)
+    program, is_part, j, first, end = _row_or_part(cuts, P, tptr, LONG)
+    first_head, programs = tl.program_id(1).to(tl.int64), tl.num_programs(1)
+    c = tl.arange(0, COLUMNS)
     inside = c < C
-    sums = tl.zeros((BC,), tl.float32)
+    sums = tl.zeros((COLUMNS,), tl.float32)
     for k in range(HEADS):
-        head = own + k
+        head = first_head + k
         mine = _number(x + j * stride_x + head * head_x + c, inside)
-        for at in range(first, end, B):
-            e = at + tl.arange(0, B)
-            ok = e < end
-            i = tl.load(ttarget + e, ok, 0).to(tl.int64)
-            place = tl.load(tedge + e, ok, 0) + head * E
-            w = _number(alpha + place, ok)
+        for at in range(first, end, EDGES):
+            e = at + tl.arange(0, EDGES)
+            exists = e < end
+            i = tl.load(ttarget + e, exists, 0).to(tl.int64)
+            place = tl.load(tedge + e, exists, 0) + head * E
+            w = _number(alpha + place, exists)
             g = _number(
                 grad + (i[:, None] * H + head) * C + c[None, :],
-                ok[:, None] & inside[None, :],
+                exists[:, None] & inside[None, :],
             )
             sums += tl.sum(w[:, None] * g, 0)
+            products = tl.sum(g * mine[None, :], 1)
             tl.store(
-                grad_alpha + place,
-                tl.sum(g * mine[None, :], 1).to(grad_alpha.dtype.element_ty),
-                ok,
+                grad_alpha + place, products.to(grad_alpha.dtype.element_ty), exists
             )
-    tl.store(
-        grad_x + (j * programs + own) * C + c,
-        sums.to(grad_x.dtype.element_ty),
-        c < tl.where(part, 0, C),
-    )
-    tl.store(parts + (item * programs + own) * C + c, sums, c < tl.where(part, C, 0))
+    place = grad_x + (j * programs + first_head) * C + c
+    tl.store(place, sums.to(grad_x.dtype.element_ty), c < tl.where(is_part, 0, C))
+    part_place = parts + (program * programs + first_head) * C + c
+    tl.store(part_place, sums, c < tl.where(is_part, C, 0))
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -450,33 +477,33 @@ def _dot_products(
     stride_x,
     head_x,
     LONG: tl.constexpr,
-    B: tl.constexpr,
-    BC: tl.constexpr,
+    EDGES: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
+    """out (H, E): each edge's product of its target's `grad` and its source's x."""
     _, _, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
     head, heads = tl.program_id(1).to(tl.int64), tl.num_programs(1)
-    c = tl.arange(0, BC)
+    c = tl.arange(0, COLUMNS)
     inside = c < C
     g = _number(grad + (row * heads + head) * C + c, inside)
-    for at in range(first, end, B):
-        e = at + tl.arange(0, B)
-        ok = e < end
-        j = tl.load(source + e, ok, 0).to(tl.int64)
+    for at in range(first, end, EDGES):
+        e = at + tl.arange(0, EDGES)
+        exists = e < end
+        j = tl.load(source + e, exists, 0).to(tl.int64)
         v = _number(
             x + j[:, None] * stride_x + head * head_x + c[None, :],
-            ok[:, None] & inside[None, :],
+            exists[:, None] & inside[None, :],
         )
-        tl.store(
-            out + head * E + e, tl.sum(v * g[None, :], 1).to(out.dtype.element_ty), ok
-        )
+        products = tl.sum(v * g[None, :], 1)
+        tl.store(out + head * E + e, products.to(out.dtype.element_ty), exists)
 
 
 def _tile(columns: int) -> dict[str, int]:
     """Edges and columns that a program reads at a time, and its warps."""
     columns = triton.next_power_of_2(columns)
     return {
-        "B": max(1, min(16, TILE // columns)),
-        "BC": columns,
+        "EDGES": max(1, min(16, TILE // columns)),
+        "COLUMNS": columns,
         "num_warps": max(1, min(8, columns // 256)),
     }
 
@@ -487,33 +514,33 @@ def _rows_apart(x: Tensor) -> Tensor:
 
 
 def _strides(x: Tensor) -> tuple[int, int]:
+    """From one node to the next, and from one head; 0 where they share x (N, C)."""
     return x.stride(0), x.stride(1) if x.dim() == 3 else 0
 
 
-def _added_up(cuts: Tensor, parts: Tensor, out: Tensor) -> Tensor:
+def _with_long_rows(out: Tensor, cuts: Tensor, parts: Tensor) -> Tensor:
+    """`out`, once the rows that were cut have the sums of their parts."""
     if len(cuts):
-        width, tile = out[0].numel(), _tile(min(out[0].numel(), 128))
-        _combine[(len(cuts), triton.cdiv(width, tile["BC"]))](
-            cuts, parts, out, width, **tile
+        width = out[0].numel()
+        tile = _tile(min(width, 128))
+        parts_at_once, columns = tile.pop("EDGES"), tile["COLUMNS"]
+        _combine[(len(cuts), triton.cdiv(width, columns))](
+            cuts, parts, out, width, PARTS_AT_ONCE=parts_at_once, **tile
         )
     return out
 
 
 def aggregate(alpha, x, rowptr, source, cuts, *_):
-    heads, columns, x, rows = (
-        alpha.size(0),
-        x.size(-1),
-        _rows_apart(x),
-        rowptr.numel() - 1,
-    )
-    out, parts = (
-        x.new_empty(rows, heads, columns),
-        x.new_empty(len(cuts), heads, columns, dtype=torch.float32),
-    )
+    """Each row's sum (M, H, C), as the operator's schema has it."""
+    rows, heads, columns = rowptr.numel() - 1, alpha.size(0), x.size(-1)
+    x = _rows_apart(x)
+    out = x.new_empty(rows, heads, columns)
+    parts = x.new_empty(len(cuts), heads, columns, dtype=torch.float32)
     if not out.numel():
         return out
     tile = _tile(min(columns, 128))
-    _aggregate[(rows + len(cuts), heads, triton.cdiv(columns, tile["BC"]))](
+    blocks = triton.cdiv(columns, tile["COLUMNS"])
+    _aggregate[(rows + len(cuts), heads, blocks)](
         cuts,
         len(cuts),
         rowptr,
@@ -528,12 +555,13 @@ def aggregate(alpha, x, rowptr, source, cuts, *_):
         LONG=LONG,
         **tile,
     )
-    return _added_up(cuts, parts, out)
+    return _with_long_rows(out, cuts, parts)
 
 
 def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
+    """Gradients of alpha (H, E) and of x, as the operator's schema has them."""
     heads, columns, x = alpha.size(0), x.size(-1), _rows_apart(x)
-    programs = 1 if x.dim() == 2 else heads
+    programs = 1 if x.dim() == 2 else heads  # for each source
     grad_x, grad_alpha = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
     if not grad_x.numel():
         return grad_alpha.zero_(), grad_x
@@ -558,10 +586,11 @@ def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
         LONG=LONG,
         **_tile(columns),
     )
-    return grad_alpha, _added_up(tcuts, parts, grad_x)
+    return grad_alpha, _with_long_rows(grad_x, tcuts, parts)
 
 
 def dot_products(grad, x, rowptr, source, cuts):
+    """(H, E) the gradient of alpha alone."""
     rows, heads, columns = grad.shape
     x, out = _rows_apart(x), grad.new_empty(heads, source.numel())
     if out.numel():

@@ -5,11 +5,12 @@ from typing import Any
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from fairgat.nn.cache import kept, uncompiled
+from fairgat.nn.cache import cached, uncompiled
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.shares import Shares
 
-KEPT = 8  # of one edge_index: with and without self-loops, of other groups and shares
+# Graphs of one edge_index: with and without self-loops, of other groups and shares.
+MOST_CACHED = 8
 
 # From an edge_index to a dictionary, whose values map the groups to a graph.
 _graphs = WeakTensorKeyDictionary()
@@ -40,7 +41,7 @@ def graph_of(
     graph = edge_index
     graph.check()  # it may have been written to since
     loops = graph.add_self_loops
-    if loops is None:
+    if loops is None:  # which is not known of it
         loops = add_self_loops
     # One by one: torch.compile with dynamic=True compares no tuples of symbols.
     fits = graph.segmented if by_group else not graph.segmented
@@ -81,15 +82,16 @@ def csr_of(
     if hasattr(edge_index, "as_tensor"):
         edge_index = edge_index.as_tensor()
     groups = edge_index if sensitive is None else sensitive
-    counted = isinstance(edge_index, Tensor) and isinstance(groups, Tensor)
-    if not counted:  # as writes to a list are not
+    are_tensors = isinstance(edge_index, Tensor) and isinstance(groups, Tensor)
+    if not are_tensors:  # nobody counts the writes to a list
         return build()
 
-    of_edges = kept(_graphs, edge_index, lambda _: {})
+    of_edges = cached(_graphs, edge_index, lambda _: {})
     key = num_nodes, sensitive is None, add_self_loops, shares
     graphs = of_edges.setdefault(key, WeakTensorKeyDictionary())
-    graph = kept(graphs, groups, build)
-    number = sum(map(len, of_edges.values()))
-    if max(len(of_edges), number) > KEPT:  # kinds whose groups are gone count, too
+    graph = cached(graphs, groups, build)
+    num_graphs = sum(map(len, of_edges.values()))
+    # Keys whose groups are gone, and their graphs with them, count, too.
+    if max(len(of_edges), num_graphs) > MOST_CACHED:
         of_edges.clear()
     return graph

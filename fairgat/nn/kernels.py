@@ -4,7 +4,11 @@ Plain loops, which LLVM turns into AVX2, AVX-512 or NEON.
 
 Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `source`
 (E,) are the graph by target, `tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same
-edges by source; see `fairgat.nn.csr`.
+edges by source; see `fairgat.nn.csr`. Indices are i for a target, j for a source, e for
+an edge, h for a head, f for a column of features.
+
+Rows are shared out to threads in PARTS. Indices are unsigned, as Numba then leaves out
+the check for negative ones: half of the time.
 """
 
 import numpy as np
@@ -32,13 +36,17 @@ _inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
 
 @_inlined
 def _first_row(rowptr, part):
-    """The first row of a part.
-
-    Unsigned, as Numba then leaves out the check for negative indices.
-    """
+    """The first row of a part, of which each has about as many edges."""
     if part == PARTS:
         return np.uint64(rowptr.size - 1)
-    return np.uint64(np.searchsorted(rowptr, rowptr[-1] * part // PARTS))
+    first_edge = rowptr[-1] * part // PARTS
+    return np.uint64(np.searchsorted(rowptr, first_edge))
+
+
+@_inlined
+def _edges_of(rowptr, i):
+    """The first edge of row i (or of segment i, or out of source i), and their end."""
+    return np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])
 
 
 # ---------------------------------------------------------------- softmax of the scores
@@ -50,7 +58,7 @@ def _exp(x):
 
     LLVM vectorises it, unlike np.exp: a fifth of the time.
     """
-    # x is whole * log(2) + r, with r small; p is exp(r).
+    # x is whole * log(2) + r, with r small; p is exp(r), and power is 2^whole.
     whole = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
     r = (x - whole * np.float32(0.693359375)) + whole * np.float32(2.12194440e-4)
     p = np.float32(1.9875691500e-4)
@@ -65,14 +73,8 @@ def _exp(x):
 
 
 @_inlined
-def _segment(segptr, k):
-    """Where segment k begins and ends. Unsigned: half of the time."""
-    return np.uint64(segptr[k]), np.uint64(segptr[k + np.uint64(1)])
-
-
-@_inlined
 def _score(e, source, score_source, score_target, score_edge, slope):
-    """The score of edge e before LeakyReLU, and after."""
+    """The score of edge e before LeakyReLU, and after; of one head and one target."""
     score = score_source[source[e]] + score_target
     if score_edge is not None:
         score += score_edge[e]
@@ -91,36 +93,39 @@ def _larger(a, b):
 
 @_inlined
 def _of_head(score_edge, h):
-    """Its scores of the edges, if there are any."""
+    """The edges' scores for a head, if edges have scores."""
     return None if score_edge is None else score_edge[h]
 
 
 @_inlined
 def _shifted_scores(
-    lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha
+    first, end, source, keep, score_source, score_target, score_edge, slope, alpha
 ):
-    """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
-    top = np.float32(-np.inf)
-    for e in range(lo, hi):
+    """alpha[first:end] = the scores less the largest of them; -inf where not kept.
+
+    Their exponentials are 1 at most, and cannot overflow.
+    """
+    largest = np.float32(-np.inf)
+    for e in range(first, end):
         score = _score(e, source, score_source, score_target, score_edge, slope)[1]
         if keep is not None:
             score = score if keep[e] else np.float32(-np.inf)
         alpha[e] = score
-        top = _larger(top, score)
-    if top > np.float32(-np.inf):
-        for e in range(lo, hi):
-            alpha[e] -= top
+        largest = _larger(largest, score)
+    if largest > np.float32(-np.inf):  # else no edge is kept
+        for e in range(first, end):
+            alpha[e] -= largest
 
 
 @_inlined
-def _scale_to(mass, lo, hi, alpha):
+def _scale_to(mass, first, end, alpha):
+    """Scale alpha[first:end] to a sum of `mass`."""
     total = np.float32(0)
-    for e in range(lo, hi):
+    for e in range(first, end):
         total += alpha[e]
-    share = (
-        np.float32(0) if total == 0 else mass / total
-    )  # of nothing, where all edges are dropped
-    for e in range(lo, hi):
+    # 0 where all edges are dropped.
+    share = np.float32(0) if total == 0 else mass / total
+    for e in range(first, end):
         alpha[e] *= share
 
 
@@ -148,24 +153,25 @@ def softmax(
         for begin in range(first, last, np.uint64(BLOCK)):
             end = min(begin + np.uint64(BLOCK), last)
             for h in range(alpha.shape[0]):
+                # Scores of sources, targets and edges, as the equations call them.
                 s, u, a = score_source[h], _of_head(score_edge, h), alpha[h]
                 for i in range(begin, end):
                     t = score_target[h, i]
-                    for k in range(i * segments, (i + np.uint64(1)) * segments):
-                        lo, hi = _segment(segptr, k)
+                    for segment in range(i * segments, (i + np.uint64(1)) * segments):
+                        lo, hi = _edges_of(segptr, segment)
                         _shifted_scores(lo, hi, source, keep, s, t, u, slope, a)
                 for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
                     a[e] = _exp(a[e])
                 for i in range(begin, end):
                     for k in range(segments):
-                        lo, hi = _segment(segptr, i * segments + k)
+                        lo, hi = _edges_of(segptr, i * segments + k)
                         _scale_to(mass[i, k], lo, hi, a)
 
 
 @_inlined
 def _segment_gradient(
-    lo,
-    hi,
+    first,
+    end,
     source,
     score_source,
     score_target,
@@ -175,13 +181,16 @@ def _segment_gradient(
     grad_alpha,
     grad_score,
 ):
-    """grad_score[lo:hi] of the scores before LeakyReLU; returns their sum."""
-    along, mass, total = np.float32(0), np.float32(0), np.float32(0)
-    for e in range(lo, hi):
-        along += alpha[e] * grad_alpha[e]
+    """grad_score[first:end], of the scores before LeakyReLU; returns their sum.
+
+    That of a softmax is alpha (grad_alpha - mean), with the mean weighted by alpha.
+    """
+    weighted_sum, mass, total = np.float32(0), np.float32(0), np.float32(0)
+    for e in range(first, end):
+        weighted_sum += alpha[e] * grad_alpha[e]
         mass += alpha[e]
-    mean = along / mass if mass > 0 else np.float32(0)
-    for e in range(lo, hi):
+    mean = weighted_sum / mass if mass > 0 else np.float32(0)
+    for e in range(first, end):
         value = alpha[e] * (grad_alpha[e] - mean)
         score = _score(e, source, score_source, score_target, score_edge, slope)[0]
         value = value if score > 0 else value * slope
@@ -211,11 +220,11 @@ def softmax_gradient(
             for h in range(alpha.shape[0]):
                 s, t, u = score_source[h], score_target[h, i], _of_head(score_edge, h)
                 total = np.float32(0)
-                for k in range(i * segments, (i + np.uint64(1)) * segments):
-                    lo, hi = _segment(segptr, k)
+                for segment in range(i * segments, (i + np.uint64(1)) * segments):
+                    first, end = _edges_of(segptr, segment)
                     total += _segment_gradient(
-                        lo,
-                        hi,
+                        first,
+                        end,
                         source,
                         s,
                         t,
@@ -235,7 +244,8 @@ def sum_by_source(tptr, tedge, values, out):
         for j in range(_first_row(tptr, part), _first_row(tptr, part + 1)):
             for h in range(out.shape[0]):
                 total = np.float32(0)
-                for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
+                first, end = _edges_of(tptr, j)
+                for k in range(first, end):
                     total += values[h, tedge[k]]
                 out[h, j] = total
 
@@ -259,15 +269,17 @@ def _stack_array(typingctx, length):
 
 
 def _aggregate_rows(constant: int | None):
-    """`aggregate` for the rows begin .. end, of a constant number of columns.
+    """Compile `aggregate` for the rows begin .. end and a constant number of columns.
 
-    Their sums stay in registers. None is for any number. Loops of 32 are unrolled
-    before they could be vectorised, and take four times as long.
+    A row's sums stay in registers. None is for any number up to 64: loops of 32 are
+    unrolled before they could be vectorised, and take four times as long.
     """
     length = constant or 64
 
     @_rows
-    def kernel(begin, end, rowptr, source, weight, x, at, out, to, columns):
+    def kernel(
+        begin, end, rowptr, source, weight, x, x_column, out, out_column, columns
+    ):
         sums = carray(_stack_array(length), (length,))
         width = columns if constant is None else np.uint64(length)
         for i in range(begin, end):
@@ -276,15 +288,15 @@ def _aggregate_rows(constant: int | None):
             for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
                 w, j = weight[e], source[e]
                 for f in range(width):
-                    sums[f] += w * x[j, at + f]
+                    sums[f] += w * x[j, x_column + f]
             for f in range(width):
-                out[i, to + f] = sums[f]
+                out[i, out_column + f] = sums[f]
 
     return kernel
 
 
 def _gradient_rows(width: int):
-    """`aggregate_gradient` for the sources begin .. end, of `width` columns.
+    """Compile `aggregate_gradient` for the sources begin .. end and `width` columns.
 
     A source's row of `grad_x` is summed up on the stack over the edges out of it, while
     the same reading of `grad` gives each edge its dot product.
@@ -298,28 +310,28 @@ def _gradient_rows(width: int):
         ttarget,
         weight,
         x,
-        at,
+        x_column,
         grad,
-        to,
+        out_column,
         grad_x,
-        add_x,
+        adds_to_x,
         grad_weight,
-        add_weight,
+        adds_to_weight,
     ):
         sums = carray(_stack_array(width), (width,))
         for j in range(begin, end):
             for f in range(np.uint64(width)):
-                sums[f] = grad_x[j, at + f] if add_x else 0
+                sums[f] = grad_x[j, x_column + f] if adds_to_x else 0
             # k is an edge out of j, and i its target.
             for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
                 w, i, product = weight[k], ttarget[k], np.float32(0)
                 for f in range(np.uint64(width)):
-                    value = grad[i, to + f]
-                    product += x[j, at + f] * value
+                    value = grad[i, out_column + f]
+                    product += x[j, x_column + f] * value
                     sums[f] += w * value
-                grad_weight[k] = product + grad_weight[k] if add_weight else product
+                grad_weight[k] = product + grad_weight[k] if adds_to_weight else product
             for f in range(np.uint64(width)):
-                grad_x[j, at + f] = sums[f]
+                grad_x[j, x_column + f] = sums[f]
 
     return kernel
 
@@ -331,16 +343,52 @@ _gradient_128, _gradient_64, _gradient_32, _gradient_16 = map(
 
 
 @_parallel
-def aggregate(rowptr, source, weight, x, at, out, to, columns):
-    """out[i, to + f] = sum_j weight[e] x[j, at + f] for f < columns."""
+def aggregate(rowptr, source, weight, x, x_column, out, out_column, columns):
+    """out[i, out_column + f] = sum_j weight[e] x[j, x_column + f] for f < columns.
+
+    Features are (N, H * C), of which this takes `columns` of one head.
+    """
     for part in prange(PARTS):
         begin, end = _first_row(rowptr, part), _first_row(rowptr, part + 1)
         if columns == 128:
-            _aggregate_128(begin, end, rowptr, source, weight, x, at, out, to, columns)
+            _aggregate_128(
+                begin,
+                end,
+                rowptr,
+                source,
+                weight,
+                x,
+                x_column,
+                out,
+                out_column,
+                columns,
+            )
         elif columns == 64:
-            _aggregate_64(begin, end, rowptr, source, weight, x, at, out, to, columns)
+            _aggregate_64(
+                begin,
+                end,
+                rowptr,
+                source,
+                weight,
+                x,
+                x_column,
+                out,
+                out_column,
+                columns,
+            )
         else:
-            _aggregate_few(begin, end, rowptr, source, weight, x, at, out, to, columns)
+            _aggregate_few(
+                begin,
+                end,
+                rowptr,
+                source,
+                weight,
+                x,
+                x_column,
+                out,
+                out_column,
+                columns,
+            )
 
 
 @_parallel
@@ -349,23 +397,24 @@ def aggregate_gradient(
     ttarget,
     weight,
     x,
-    at,
+    x_column,
     grad,
-    to,
+    out_column,
     columns,
     grad_x,
-    add_x,
+    adds_to_x,
     grad_weight,
-    add_weight,
+    adds_to_weight,
 ):
     """The gradients of x and of the weights, by source.
 
-    grad_x[j, at + f] = sum_i weight[k] grad[i, to + f]
+    grad_x[j, x_column + f] = sum_i weight[k] grad[i, out_column + f]
     grad_weight[k] = <grad[i], x[j]>
 
-    Both are found from one read of `grad`, and added to what there is where `add_x` and
-    `add_weight` say so. Weights are in the order of the sources: to fetch them one by
-    one takes 14 instead of 11 ms on Recidivism.
+    k is an edge out of j, and i its target. Both gradients are found from one read of
+    `grad`, and added to what there is where `adds_to_x` and `adds_to_weight` say so.
+    Weights are in the order of the sources: to fetch them one by one takes 14 instead
+    of 11 ms on Recidivism.
     """
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
@@ -377,13 +426,13 @@ def aggregate_gradient(
                 ttarget,
                 weight,
                 x,
-                at,
+                x_column,
                 grad,
-                to,
+                out_column,
                 grad_x,
-                add_x,
+                adds_to_x,
                 grad_weight,
-                add_weight,
+                adds_to_weight,
             )
         elif columns == 64:
             _gradient_64(
@@ -393,13 +442,13 @@ def aggregate_gradient(
                 ttarget,
                 weight,
                 x,
-                at,
+                x_column,
                 grad,
-                to,
+                out_column,
                 grad_x,
-                add_x,
+                adds_to_x,
                 grad_weight,
-                add_weight,
+                adds_to_weight,
             )
         elif columns == 32:
             _gradient_32(
@@ -409,13 +458,13 @@ def aggregate_gradient(
                 ttarget,
                 weight,
                 x,
-                at,
+                x_column,
                 grad,
-                to,
+                out_column,
                 grad_x,
-                add_x,
+                adds_to_x,
                 grad_weight,
-                add_weight,
+                adds_to_weight,
             )
         else:
             _gradient_16(
@@ -425,13 +474,13 @@ def aggregate_gradient(
                 ttarget,
                 weight,
                 x,
-                at,
+                x_column,
                 grad,
-                to,
+                out_column,
                 grad_x,
-                add_x,
+                adds_to_x,
                 grad_weight,
-                add_weight,
+                adds_to_weight,
             )
 
 
@@ -444,13 +493,12 @@ def dot_products(rowptr, source, x, grad, out):
     for part in prange(PARTS):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
             for h in range(np.uint64(out.shape[0])):
-                k = h if x.shape[1] > 1 else np.uint64(0)
-                for e in range(
-                    np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])
-                ):
+                x_head = h if x.shape[1] > 1 else np.uint64(0)
+                first, end = _edges_of(rowptr, i)
+                for e in range(first, end):
                     j, product = source[e], np.float32(0)
                     for f in range(np.uint64(x.shape[2])):
-                        product += grad[i, h, f] * x[j, k, f]
+                        product += grad[i, h, f] * x[j, x_head, f]
                     out[h, e] = product
 
 
@@ -459,7 +507,7 @@ def dot_products(rowptr, source, x, grad, out):
 
 @_inlined
 def _rows_of(part, rows):
-    """Where one of equal parts of the rows begins and ends; unsigned, as above."""
+    """Where one of PARTS equal parts of the rows begins and ends."""
     return np.uint64(rows * part // PARTS), np.uint64(rows * (part + 1) // PARTS)
 
 
@@ -476,18 +524,18 @@ def column_dots(a, b, sums):
 
 @_parallel
 def column_moments(x, shift, sums):
-    """sums[p, :, f] = sums of d = x[i, f] - shift[f] and of d^2 over part p's rows.
+    """sums[p, :, f] = sums of x[i, f] - shift[f] and of its square over part p's rows.
 
-    x is (N, F).
+    x is (N, F), and shift (F,) about its mean.
     """
     for part in prange(PARTS):
         sums[part] = 0
         begin, end = _rows_of(part, len(x))
         for i in range(begin, end):
             for f in range(np.uint64(x.shape[1])):
-                d = x[i, f] - shift[f]
-                sums[part, 0, f] += d
-                sums[part, 1, f] += d * d
+                deviation = x[i, f] - shift[f]
+                sums[part, 0, f] += deviation
+                sums[part, 1, f] += deviation * deviation
 
 
 @_parallel
@@ -500,5 +548,5 @@ def column_slopes(x, mean, inverse, slope, shift, out):
         begin, end = _rows_of(part, len(x))
         for i in range(begin, end):
             for f in range(np.uint64(x.shape[1])):
-                d = x[i, f] - mean[0, f] - mean[1, f]
-                out[i, f] = d * inverse[f] * slope[f] + shift[f]
+                deviation = x[i, f] - mean[0, f] - mean[1, f]
+                out[i, f] = deviation * inverse[f] * slope[f] + shift[f]

@@ -6,7 +6,7 @@ from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.attention import sum_of_neighbours
-from fairgat.nn.cache import kept
+from fairgat.nn.cache import cached
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operators import fused
 
@@ -20,9 +20,9 @@ _bags = WeakTensorKeyDictionary()
 def is_plain(lin: nn.Module) -> bool:
     """Whether `lin` does nothing but to multiply by a parameter.
 
-    Then a layer may do it in another order. It is called otherwise: where it is another
-    module (LoRA, a quantised one), parametrised or sharded, which change its class;
-    where its weight is computed before each call (pruning, the older weight and
+    Then a layer may do it in another order. Otherwise `lin` is called: where it is
+    another module (LoRA, a quantised one), parametrised or sharded, which change its
+    class; where its weight is computed before each call (pruning, the older weight and
     spectral norm), or is not its own (`torch.func.functional_call`); and where hooks
     see its input or output.
     """
@@ -36,24 +36,23 @@ def is_plain(lin: nn.Module) -> bool:
 def matrix_of(lin: nn.Module, x: Tensor) -> Tensor:
     """(C, F) the matrix that `lin` multiplies x (N, F) by, without what it adds."""
     width = x.size(1)
-    units = torch.eye(width + 1, width, dtype=x.dtype, device=x.device)
-    out = lin(units)  # of which the last one is 0
+    # The unit vectors, and below them one of zeros, to which `lin` only adds.
+    units_and_zero = torch.eye(width + 1, width, dtype=x.dtype, device=x.device)
+    out = lin(units_and_zero)
     return (out[:-1] - out[-1]).t()
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """`linear` without bias, which need not read zeros.
+    """x @ weight^T, which on the CPU need not read the zeros of bags of words.
 
-    On the CPU it reads the non-zeros only, of constant features that are mostly zeros.
-
-    Such are bags of words: on Citeseer an epoch takes a quarter of the time. A GPU
-        would have to wait for their number.
+    Such are constant features that are mostly zeros: on Citeseer an epoch takes a
+    quarter of the time. A GPU would have to wait for the number of non-zeros.
     """
-    constant = not (x.requires_grad or torch.compiler.is_compiling())
+    is_constant = not (x.requires_grad or torch.compiler.is_compiling())
     narrows = x.device.type == "cpu" and x.size(1) > weight.size(0)
     bag = None
-    if constant and narrows and fused(x, weight):
-        bag = kept(_bags, x, _nonzeros)
+    if is_constant and narrows and fused(x, weight):
+        bag = cached(_bags, x, _nonzeros)
     if bag is None:
         return linear(x, weight)
     graph, values = bag
@@ -63,9 +62,10 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
 def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
     """The non-zeros of x (N, F) as edges from words to texts, and their values (1, E).
 
-    None for too many of them.
+    None where there are too many for that to be faster.
     """
-    sample = x[:: max(1, len(x) // _SAMPLE)]
+    every_few = max(1, len(x) // _SAMPLE)
+    sample = x[::every_few]
     if x.is_inference() or _is_dense(sample) or _is_dense(x):
         return None
     text, word = x.nonzero().unbind(1)

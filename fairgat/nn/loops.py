@@ -35,22 +35,24 @@ def with_loops(values: Tensor, graph: CSRGraph, fill: Fill) -> Tensor:
 
 
 def _filled(values: Tensor, graph: CSRGraph, fill: Fill) -> Tensor:
-    """(N, D) the self-loops' features."""
+    """(N, D) the self-loops' features: the fill, or what it makes of the others'."""
     shape = graph.num_rows, values.size(1)
     if not isinstance(fill, str):
         fill = torch.as_tensor(fill, dtype=values.dtype, device=values.device)
         return fill.expand(shape)
 
+    # A graph whose sources are edges, and whose targets are the nodes they go into.
     edges = graph.edges_without_loops()
     reduce = FILLS[fill]
     if reduce in ("sum", "mean"):
         degree = edges.rowptr.diff().to(values.dtype)
         weight = 1 / degree if reduce == "mean" else torch.ones_like(degree)
-        return sum_of_neighbours(weight[edges.target][None], values, edges)[:, 0]
+        alpha = weight[edges.target][None]  # one head
+        return sum_of_neighbours(alpha, values, edges)[:, 0]
 
-    source = edges.source.long()
-    target = torch.empty_like(edges.target).index_copy(0, source, edges.target)
+    edge = edges.source.long()
+    target = torch.empty_like(edges.target).index_copy(0, edge, edges.target)
     index = target[:, None].expand(-1, values.size(1))
-    start = values.new_full(shape, float(reduce == "prod"))
-    from_start = reduce == "prod"
-    return start.scatter_reduce(0, index, values, reduce, include_self=from_start)
+    is_product = reduce == "prod"
+    start = values.new_full(shape, float(is_product))
+    return start.scatter_reduce(0, index, values, reduce, include_self=is_product)

@@ -23,8 +23,10 @@ class NodeClassifier(nn.Module):
             `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
-        spectral_norm: S2 on the linear layer, unless S3 follows.
-        eta: S3 on the linear layer's output Z; None leaves it out.
+        spectral_norm: FairGAT's step S2 on the linear layer, unless S3 follows: its
+            weight is divided by its largest singular value.
+        eta: S3 on the linear layer's output Z, which is scaled to this standard
+            deviation; None leaves it out.
         center: also subtract Z's mean.
     """
 
@@ -40,8 +42,8 @@ class NodeClassifier(nn.Module):
         super().__init__()
         self.conv1 = layer(in_channels, hidden)
         self.conv2 = layer(hidden, hidden)
-        linear = SpectralLinear if spectral_norm and eta is None else nn.Linear
-        self.linear = linear(hidden, 1, bias=False)
+        linear_type = SpectralLinear if spectral_norm and eta is None else nn.Linear
+        self.linear = linear_type(hidden, 1, bias=False)
         self.bias = nn.Parameter(torch.zeros(1))
         glorot_(self.linear.weight)
         self.eta = eta
@@ -77,10 +79,12 @@ class NodeClassifier(nn.Module):
     ) -> Tensor:
         """(N,) logits of features x (N, F) on a graph; as `embed` and `classify`."""
         h = self.embed(x, graph, *arguments, **options)
-        # A `classify` that takes none is not asked to.
-        of_batch = ("batch", "batch_size")
-        given = {name: options[name] for name in of_batch if name in options}
-        return self.classify(h, **given)
+        # Only what was given: a subclass may have a `classify` without batches.
+        batch_options = {}
+        for name in ("batch", "batch_size"):
+            if name in options:
+                batch_options[name] = options[name]
+        return self.classify(h, **batch_options)
 
 
 class SpectralLinear(nn.Linear):

@@ -17,7 +17,7 @@ from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.batch import Batch, mean_of, of_nodes
-from fairgat.nn.cache import kept
+from fairgat.nn.cache import cached
 from fairgat.nn.columns import (
     column_factor,
     covariance,
@@ -46,7 +46,7 @@ def spectrally_normalised(weight: Tensor) -> Tensor:
 
 
 def largest_singular_value(weight: Tensor) -> Tensor:
-    """That of a matrix (C, F), above 0."""
+    """The largest singular value of a matrix (C, F); above 0, as it is divided by."""
     with torch.no_grad():
         u, v = leading_vectors(weight)
     return (u @ (weight @ v)).clamp_min(torch.finfo(weight.dtype).tiny)
@@ -57,13 +57,14 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
 
     The shorter one is an eigenvector of the smaller Gram matrix.
     """
-    wide = weight.size(0) < weight.size(1)
-    tall = weight.t() if wide else weight
+    is_wide = weight.size(0) < weight.size(1)
+    tall = weight.t() if is_wide else weight
     precise = exact(tall)
     gram = (precise.t() @ precise).nan_to_num(0, 0, 0)
-    short = torch.linalg.eigh(gram).eigenvectors[:, -1].to(weight.dtype)
+    eigenvectors = torch.linalg.eigh(gram).eigenvectors  # by ascending eigenvalue
+    short = eigenvectors[:, -1].to(weight.dtype)
     long = nn.functional.normalize(tall @ short, dim=0, eps=0).nan_to_num(0)
-    return (short, long) if wide else (long, short)
+    return (short, long) if is_wide else (long, short)
 
 
 # ------------------------------------------------------------------------------- step 3
@@ -72,7 +73,7 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
 def standardise(
     x: Tensor, eta: float, center: bool = False, batch: Batch | None = None
 ) -> Tensor:
-    """Step 3 of x (N, ...): eta x / std(x).
+    """Step 3 of x (N, ...): eta x / std(x), with the std of each column.
 
     Args:
         center: take the mean out first.
@@ -102,8 +103,8 @@ class Features:
         values: (N, H, K), or (N, K) where all heads have the same ones.
         weight: (H, C, K), or None where K is C and nothing is to be multiplied.
         scale: (H, C) factors of the columns, or None.
-        summed: (H, C) 1 / std of the columns when step 3 last scaled them, 0 of those
-            that did not vary; (B, H, C) in a batch; None before.
+        inverse_std: (H, C) 1 / std of the columns when step 3 last scaled them, 0 of
+            those that did not vary; (B, H, C) in a batch; None before.
         shift: (H, C) numbers to add after all, or None. Columns of Z that do not vary
             have their mean there and a scale of 0: the next layer would scale their
             rounding.
@@ -113,60 +114,69 @@ class Features:
     values: Tensor
     weight: Tensor | None = None
     scale: Tensor | None = None
-    summed: Tensor | None = None
+    inverse_std: Tensor | None = None
     shift: Tensor | None = None
     batch: Batch | None = None
 
     def dot(self, vectors: Tensor) -> Tensor:
-        """(k, H, N) products of every node's features with vectors (k, H, C)."""
+        """(k, H, N) products of every node's features with vectors (k, H, C).
+
+        Shift, scale and weight act on the k vectors, not on the N features.
+        """
         if self.shift is not None:
-            added = (vectors * self.shift).sum(2)[:, :, None]
-            return replace(self, shift=None).dot(vectors) + added
+            of_shift = (vectors * self.shift).sum(2)[:, :, None]
+            return replace(self, shift=None).dot(vectors) + of_shift
         if self.scale is not None:
             vectors = vectors * self.scale
         if self.weight is not None:
             vectors = torch.einsum("khc,hcf->khf", vectors, self.weight)
-        if self.values.dim() == 2:
+        if self.values.dim() == 2:  # of all heads
             products = self.values @ vectors.flatten(0, 1).t()
             return products.t().view(*vectors.shape[:2], -1)
-        if self.values.size(1) == 1:
-            return (self.values.flatten(1) @ vectors.flatten(1).t()).t()[:, None]
+        if self.values.size(1) == 1:  # one head
+            products = self.values.flatten(1) @ vectors.flatten(1).t()
+            return products.t()[:, None]
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
     def standardised(self, eta: float) -> "Features":
-        """Step 3, the mean kept; an earlier scale cancels where a column varies."""
-        if self.batch is not None:
+        """Bring each column to a standard deviation of eta, its mean with it: step 3.
+
+        An earlier scale is found anew, except for columns that do not vary.
+        """
+        if self.batch is not None:  # each graph has its own deviations
             return self._standardised_by_graph(eta)
-        if self.weight is None:
-            factors = column_factor(self.values, eta, self.scale, self.summed)
+        if self.weight is None:  # from the columns themselves
+            factors = column_factor(self.values, eta, self.scale, self.inverse_std)
             return self._scaled(*factors)
 
+        # From the covariance of the values: without the product.
         x = self.values
         # What is recorded for a CUDA graph is replayed on other features.
-        recorded = x.is_cuda and torch.cuda.is_current_stream_capturing()
-        mean, cov = _moments(x) if recorded else kept(_covariances, x, _moments)
+        is_recorded = x.is_cuda and torch.cuda.is_current_stream_capturing()
+        moments = _moments(x) if is_recorded else cached(_covariances, x, _moments)
         weight = exact(self.weight)
-        factors = matrix_factor(weight, mean, cov, eta, self.scale, self.summed)
+        factors = matrix_factor(weight, *moments, eta, self.scale, self.inverse_std)
         return self._scaled(*factors)
 
     def _standardised_by_graph(self, eta: float) -> "Features":
+        """Step 3 in a batch: multiplied out, as each graph has its own factors."""
         x = self.multiplied()
-        factors = column_factor(x, eta, None, self.summed, self.batch)
+        factors = column_factor(x, eta, None, self.inverse_std, self.batch)
         scaled = self._scaled(*factors)
         values = x * self.batch.of_nodes(scaled.scale)
         if scaled.shift is not None:
             values = values + self.batch.of_nodes(scaled.shift)
-        return Features(values, summed=scaled.summed, batch=self.batch)
+        return Features(values, inverse_std=scaled.inverse_std, batch=self.batch)
 
-    def _scaled(self, scale: Tensor, inverse: Tensor, mean: Tensor) -> "Features":
-        """With a scale; sums of what does not vary become their mean."""
+    def _scaled(self, scale: Tensor, inverse_std: Tensor, mean: Tensor) -> "Features":
+        """The features with what `column_factor` gives for their columns."""
         shift = None
-        if self.summed is not None:
-            constant = inverse == 0
-            shift = torch.where(constant, mean * scale, 0.0).to(self.values.dtype)
-            scale = scale.masked_fill(constant, 0.0)
+        if self.inverse_std is not None:  # these are sums of features scaled before
+            is_constant = inverse_std == 0
+            shift = torch.where(is_constant, mean * scale, 0.0).to(self.values.dtype)
+            scale = scale.masked_fill(is_constant, 0.0)
         scale = scale.to(self.values.dtype)
-        return replace(self, scale=scale, summed=inverse, shift=shift)
+        return replace(self, scale=scale, inverse_std=inverse_std, shift=shift)
 
     def multiplied(self) -> Tensor:
         """(N, H, C) values @ weight^T, without the scale."""
@@ -189,18 +199,21 @@ class Features:
     def averaged(self) -> "Features":
         """(N, 1, C) the mean over the heads, where each head has its own values."""
         heads = self.values.size(1)
-        summed, shift = self.summed, self.shift
-        if summed is not None:  # a mean varies where one of its terms does
-            summed = summed.amax(-2, keepdim=True)
+        inverse_std, shift = self.inverse_std, self.shift
+        if inverse_std is not None:  # a mean varies where one of its terms does
+            inverse_std = inverse_std.amax(-2, keepdim=True)
         if shift is not None:
             shift = shift.mean(0, keepdim=True)
+
         if self.weight is None:
             values = self.values if self.scale is None else self.values * self.scale
             values, weight = values.mean(1, keepdim=True), None
-        else:
+        else:  # the heads' values and weights side by side: one product adds them up
             values = self.values.flatten(1)[:, None]
             weight = self.scaled_weight().transpose(0, 1).flatten(1)[None] / heads
-        return Features(values, weight, None, summed, shift, self.batch)
+        return Features(
+            values, weight, inverse_std=inverse_std, shift=shift, batch=self.batch
+        )
 
     def dense(self, bias: Tensor | None = None) -> Tensor:
         """(N, H * C) the features multiplied out, plus bias (H * C,), if any.
@@ -217,13 +230,16 @@ class Features:
         # Without a select, whose gradient is an array of zeros and a copy.
         if len(weight) == 1:
             return linear(self.values.flatten(1), weight.flatten(0, 1), bias)
-        parts = [None] * len(weight) if bias is None else bias.view(len(weight), -1)
-        heads = []
-        for head, part in enumerate(parts):
-            heads.append(linear(self.values[:, head], weight[head], part))
-        return torch.cat(heads, 1)
+        biases = [None] * len(weight)
+        if bias is not None:
+            biases = bias.view(len(weight), -1)
+        outputs = []
+        for head, bias_of_head in enumerate(biases):
+            outputs.append(linear(self.values[:, head], weight[head], bias_of_head))
+        return torch.cat(outputs, 1)
 
     def _dense_columns(self, bias: Tensor | None) -> Tensor:
+        """`dense` where there is no weight."""
         values = self.values.flatten(1)
         if self.scale is None:
             return values if bias is None else values + bias
@@ -232,4 +248,5 @@ class Features:
 
 
 def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and covariance of values (N, H, K), or (N, K) as those of one head."""
     return covariance(x if x.dim() == 3 else x[:, None])

@@ -72,8 +72,8 @@ def launch(kernel, *arguments) -> None:
 
     One at a time, where Numba's threads need that.
     """
-    alone = _threading_layer() in (None, "workqueue")
-    with _one_at_a_time if alone else nullcontext():
+    needs_lock = _threading_layer() in (None, "workqueue")
+    with _one_at_a_time if needs_lock else nullcontext():
         threads = torch.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
         # Numba tells OpenMP, as it starts, to use every core.

@@ -29,7 +29,7 @@ class Sizes(NamedTuple):
 
     Attributes:
         M, N, E, S: rows, sources, edges and segments in a row.
-        sources, targets: how many there must be at least.
+        sources, targets: how many there must be at least, as edges name them.
         device: where the arrays are.
     """
 
@@ -49,32 +49,33 @@ def sizes_of(*arrays: Tensor | None) -> Sizes:
         ValueError: an array has another shape, type or device than a graph's, or points
             outside the others.
     """
-    return known(_sizes, *arrays)
+    return memoised(_sizes, *arrays)
 
 
 # ---------------------------------------------------------------------------- memory
 
 
-_found: dict[tuple, tuple] = {}
+_memory: dict[tuple, tuple] = {}  # a function and its arrays' ids: fingerprints, result
 
 
-def known(find: Callable[..., Any], *arrays: Tensor | None) -> Any:
-    """`find(*arrays)`, remembered until one of the arrays is written to or gone."""
-    key = (find, *map(id, arrays))
-    entry = _found.get(key)
+def memoised(function: Callable[..., Any], *arrays: Tensor | None) -> Any:
+    """`function(*arrays)`, remembered until an array is written to or gone."""
+    key = (function, *map(id, arrays))
+    entry = _memory.get(key)
     if entry is not None:
-        seen, result = entry
-        if all(map(_unchanged, arrays, seen)):
+        fingerprints, result = entry
+        if all(map(_unchanged, arrays, fingerprints)):
             return result
 
-    result = find(*arrays)
-    given = [each for each in arrays if each is not None]
-    if all(map(writes_are_counted, given)) and not is_recorded(*given):
+    result = function(*arrays)
+    present = [array for array in arrays if array is not None]
+    if all(map(writes_are_counted, present)) and not is_recorded(*present):
 
         def forget(_: Any) -> None:
-            _found.pop(key, None)
+            _memory.pop(key, None)
 
-        _found[key] = [_seen(each, forget) for each in arrays], result
+        # Another array may get the id of one that is gone.
+        _memory[key] = [_fingerprint(array, forget) for array in arrays], result
     return result
 
 
@@ -90,17 +91,21 @@ def is_recorded(*arrays: Tensor) -> bool:
     return on_gpu and torch.cuda.is_current_stream_capturing()
 
 
-def _seen(array: Tensor | None, forget: Callable[[Any], None]) -> tuple | None:
+def _fingerprint(
+    array: Tensor | None, on_deletion: Callable[[Any], None]
+) -> tuple | None:
+    """Which array it is, how often it was written to, and where its numbers lie."""
     if array is None:
         return None
-    place = array._version, array.data_ptr(), array.numel()
-    return weakref.ref(array, forget), *place
+    reference = weakref.ref(array, on_deletion)
+    return reference, array._version, array.data_ptr(), array.numel()
 
 
-def _unchanged(array: Tensor | None, seen: tuple | None) -> bool:
-    if array is None or seen is None:
-        return array is seen
-    reference, version, data, length = seen
+def _unchanged(array: Tensor | None, fingerprint: tuple | None) -> bool:
+    """Whether this is the array of a fingerprint, and was not written to since."""
+    if array is None or fingerprint is None:
+        return array is fingerprint
+    reference, version, data, length = fingerprint
     return (
         reference() is array
         and array._version == version
@@ -114,28 +119,31 @@ def _unchanged(array: Tensor | None, seen: tuple | None) -> bool:
 
 
 def _sizes(*arrays: Tensor | None) -> Sizes:
-    given = {}
+    """`sizes_of`, each time anew."""
+    graph = {}
     for name, array in zip(NAMES, arrays, strict=True):
         if array is not None:
             _check_form(name, array)
-            given[name] = array
-    by_source = {"tptr", "tedge"}
-    if (
-        given.keys() - {"rowptr", "segptr", "source", "cuts"}
-        and by_source - given.keys()
-    ):
+            graph[name] = array
+
+    has_transposed = graph.keys() - {"rowptr", "segptr", "source", "cuts"}
+    if has_transposed and not {"tptr", "tedge"} <= graph.keys():
         raise ValueError(f"the edges by source need tptr and tedge{MAKE}")
-    devices = {array.device for array in given.values()}
+    devices = {array.device for array in graph.values()}
     if len(devices) > 1:
         raise ValueError(f"a graph's arrays are on one device, got {devices}{MAKE}")
 
-    sizes = _sizes_by_shape(given, devices.pop())
-    if is_recorded(*given.values()):
+    sizes = _sizes_by_shape(graph, devices.pop())
+    if is_recorded(*graph.values()):
         return sizes  # a plain step has come before, whose arrays were read
-    return _read(given, sizes)
+    _check_contents(graph, sizes)
+    return sizes._replace(
+        sources=_bound_in(graph, "source"), targets=_bound_in(graph, "ttarget")
+    )
 
 
 def _check_form(name: str, array: Tensor) -> None:
+    """Check an array's type and shape, of which each kind in NAMES has its own."""
     if not isinstance(array, Tensor) or array.layout != torch.strided:
         got = getattr(array, "layout", type(array).__name__)
         raise ValueError(f"{name} must be a dense tensor, got {got}{MAKE}")
@@ -151,45 +159,55 @@ def _check_form(name: str, array: Tensor) -> None:
         raise ValueError(f"{name} must be {dtype}, dense, of {kind}, got {got}{MAKE}")
 
 
-def _sizes_by_shape(given: dict[str, Tensor], device: torch.device) -> Sizes:
-    lengths = {name: len(array) for name, array in given.items()}
+def _sizes_by_shape(graph: dict[str, Tensor], device: torch.device) -> Sizes:
+    """What the arrays' lengths tell, without reading a number."""
+    lengths = {name: len(array) for name, array in graph.items()}
     edges = {lengths[name] for name in INDICES if name in lengths}
     if len(edges) > 1:
         raise ValueError(f"arrays of edges differ in length: {lengths}{MAKE}")
+    num_edges = edges.pop() if edges else None
 
+    # A pointer array has a number more than there are rows, sources or segments.
     rows = segments = sources = None
-    if "rowptr" in given:
+    if "rowptr" in graph:
         rows = lengths["rowptr"] - 1
-    if "tptr" in given:
+    if "tptr" in graph:
         sources = lengths["tptr"] - 1
-    if "segptr" in given and rows:
+    if "segptr" in graph and rows:
         segments = (lengths["segptr"] - 1) // rows
-    edge_count = edges.pop() if edges else None
-    return Sizes(rows, sources, edge_count, segments, device=device)
+    return Sizes(M=rows, N=sources, E=num_edges, S=segments, device=device)
 
 
-def _read(given: dict[str, Tensor], sizes: Sizes) -> Sizes:
-    """Read the arrays, each once."""
+def _check_contents(graph: dict[str, Tensor], sizes: Sizes) -> None:
+    """Read the arrays, each once, and refuse numbers that make no graph."""
+
+    def holds(condition: Callable[..., bool], *names: str) -> bool:
+        """Whether a condition holds of these arrays, if they are all there."""
+        if not graph.keys() >= set(names):
+            return True
+        return memoised(condition, *[graph[name] for name in names])
+
     for name in POINTERS:
-        if name in given and known(_end_of, given[name]) != sizes.E:
+        if name in graph and memoised(_end_of, graph[name]) != sizes.E:
             raise ValueError(f"{name} must end with the number of edges{MAKE}")
-    if "segptr" in given and not known(_cut_by, given["rowptr"], given["segptr"]):
+    if not holds(_cuts_evenly, "rowptr", "segptr"):
         raise ValueError(f"segptr must cut each row into as many segments{MAKE}")
-    for name, ptr in zip(CUTS, ("rowptr", "tptr"), strict=True):
-        if name in given and not known(_are_cuts, given[ptr], given[name]):
-            raise ValueError(f"{name} must be those of {ptr}{MAKE}")
-    if "tedge" in given and not known(is_permutation, given["tedge"]):
+    for cuts, ptr in zip(CUTS, ("rowptr", "tptr"), strict=True):
+        if not holds(_are_cuts, ptr, cuts):
+            raise ValueError(f"{cuts} must be those of {ptr}{MAKE}")
+    if not holds(is_permutation, "tedge"):
         raise ValueError(f"tedge must name each edge once{MAKE}")
-    if "position" in given and not known(_inverts, given["tedge"], given["position"]):
+    if not holds(_inverts, "tedge", "position"):
         raise ValueError(f"position must be the inverse of tedge{MAKE}")
-    if "source" in given and "tedge" in given:
-        by_source = given["source"], given["tptr"], given["tedge"]
-        if not known(_are_transposed, *by_source):
-            raise ValueError(f"tptr and tedge must sort the edges by source{MAKE}")
+    if not holds(_are_transposed, "source", "tptr", "tedge"):
+        raise ValueError(f"tptr and tedge must sort the edges by source{MAKE}")
+    for name in INDICES:
+        _bound_in(graph, name)  # which refuses negative ones
 
-    bounds = {name: known(_bound_of, given[name]) for name in INDICES if name in given}
-    sources, targets = bounds.get("source", 0), bounds.get("ttarget", 0)
-    return sizes._replace(sources=sources, targets=targets)
+
+def _bound_in(graph: dict[str, Tensor], name: str) -> int:
+    """`_bound_of` an array of the graph; 0 without it."""
+    return memoised(_bound_of, graph[name]) if name in graph else 0
 
 
 def _end_of(ptr: Tensor) -> int | None:
@@ -199,11 +217,13 @@ def _end_of(ptr: Tensor) -> int | None:
     return int(ptr[-1])
 
 
-def _cut_by(rowptr: Tensor, segptr: Tensor) -> bool:
+def _cuts_evenly(rowptr: Tensor, segptr: Tensor) -> bool:
+    """Whether every row has as many segments, the first of which begins with it."""
     rows, segments = len(rowptr) - 1, len(segptr) - 1
     if rows == 0 or segments < rows:
         return segments == rows
-    return segments % rows == 0 and torch.equal(segptr[:: segments // rows], rowptr)
+    segments_per_row, left_over = divmod(segments, rows)
+    return left_over == 0 and torch.equal(segptr[::segments_per_row], rowptr)
 
 
 def _are_cuts(ptr: Tensor, cuts: Tensor) -> bool:
@@ -226,18 +246,21 @@ def _bound_of(index: Tensor) -> int:
 
 def is_permutation(edge: Tensor) -> bool:
     """Whether it has each number from 0 on once."""
-    if known(_bound_of, edge) != len(edge):
+    if memoised(_bound_of, edge) != len(edge):
         return len(edge) == 0
-    named = edge.new_zeros(len(edge), dtype=torch.bool)
-    return bool(named.index_fill_(0, edge.long(), True).all())
+    occurs = edge.new_zeros(len(edge), dtype=torch.bool)
+    occurs.index_fill_(0, edge.long(), True)
+    return bool(occurs.all())
 
 
 def _inverts(edge: Tensor, position: Tensor) -> bool:
-    order = torch.arange(len(edge), device=edge.device, dtype=edge.dtype)
-    return torch.equal(position.index_select(0, edge), order)
+    """Whether position[edge[k]] is k."""
+    numbers = torch.arange(len(edge), device=edge.device, dtype=edge.dtype)
+    return torch.equal(position.index_select(0, edge), numbers)
 
 
 def _are_transposed(source: Tensor, tptr: Tensor, tedge: Tensor) -> bool:
+    """Whether the edges tptr[j] .. tptr[j+1] of `tedge` are those of source j."""
     nodes = torch.arange(len(tptr) - 1, device=tptr.device, dtype=source.dtype)
     expected = nodes.repeat_interleave(tptr.diff())
     return torch.equal(source.index_select(0, tedge), expected)
@@ -253,16 +276,18 @@ def cut_rows(ptr: Tensor) -> Tensor:
         ptr: (M + 1,) int64; row i has the edges ptr[i] .. ptr[i+1].
 
     Returns:
-        (P, 4) int64: a part's row, its first edge, its end, and the number of the row's
-        parts, at the first of them.
+        (P, 4) int64: a part's row, its first edge, its end, and, at the first of a
+        row's parts, how many there are; 0 at the others.
     """
-    count = ptr.diff()
-    long = (count > LONG).nonzero().squeeze(1)
-    parts = (count[long] + LONG - 1) // LONG
-    row, leading = long.repeat_interleave(parts), parts.cumsum(0) - parts
-    place = torch.arange(len(row), device=ptr.device) - leading.repeat_interleave(parts)
-    first = ptr[row] + LONG * place
-    number = torch.zeros_like(row).index_copy(0, leading, parts)
-    return torch.stack(
-        [row, first, torch.minimum(first + LONG, ptr[row + 1]), number], 1
-    )
+    degree = ptr.diff()
+    long_rows = (degree > LONG).nonzero().squeeze(1)
+    num_parts = (degree[long_rows] + LONG - 1) // LONG  # rounded up
+    row = long_rows.repeat_interleave(num_parts)  # of each part
+
+    first_part = num_parts.cumsum(0) - num_parts  # of each long row, among all parts
+    part = torch.arange(len(row), device=ptr.device)
+    part_in_row = part - first_part.repeat_interleave(num_parts)
+    first_edge = ptr[row] + LONG * part_in_row
+    end = torch.minimum(first_edge + LONG, ptr[row + 1])
+    count = torch.zeros_like(row).index_copy(0, first_part, num_parts)
+    return torch.stack([row, first_edge, end, count], 1)

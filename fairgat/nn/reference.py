@@ -16,9 +16,9 @@ def reference_softmax(
     keep: Tensor | None,
     slope: float,
 ) -> Tensor:
-    """Attention coefficients (H, E) in plain PyTorch, of the segments' masses."""
+    """Attention coefficients (H, E): `segment_softmax` for given masses (M, S)."""
     segments = torch.arange(mass.numel(), device=mass.device)
-    segment = segments.repeat_interleave(graph.segptr.diff())
+    segment = segments.repeat_interleave(graph.segptr.diff())  # (E,)
     index = segment.expand(len(score_source), -1)  # (H, E)
 
     score = score_source[:, graph.source.long()] + score_target[:, graph.target]
@@ -28,18 +28,19 @@ def reference_softmax(
     if keep is not None:
         score = score.masked_fill(~keep, -torch.inf)
 
-    top = score.new_full((len(score), mass.numel()), -torch.inf)
-    top = top.scatter_reduce(1, index, score.detach(), "amax")
-    finite_top = top.masked_fill(top == -torch.inf, 0)
-    weight = (score - finite_top.gather(1, index)).exp()
-    total = torch.zeros_like(top).scatter_add(1, index, weight)
+    # Less the largest score of its segment, an exponential cannot overflow.
+    largest = score.new_full((len(score), mass.numel()), -torch.inf)
+    largest = largest.scatter_reduce(1, index, score.detach(), "amax")
+    largest = largest.masked_fill(largest == -torch.inf, 0)  # no edge is kept
+    weight = (score - largest.gather(1, index)).exp()
+    total = torch.zeros_like(largest).scatter_add(1, index, weight)
     total = total.masked_fill(total == 0, 1)
     return mass.flatten()[segment] * weight / total.gather(1, index)
 
 
 def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     """`sum_of_neighbours` in plain PyTorch."""
-    shared = x if x.dim() == 3 else x[:, None]
-    message = alpha.t()[:, :, None] * shared[graph.source.long()]
+    by_head = x if x.dim() == 3 else x[:, None]  # (N, H, C), or (N, 1, C)
+    message = alpha.t()[:, :, None] * by_head[graph.source.long()]
     sums = message.new_zeros(graph.num_rows, *message.shape[1:])
     return sums.index_add(0, graph.target, message)

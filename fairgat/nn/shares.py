@@ -86,38 +86,40 @@ class Shares:
         return None if self.reached is None else grouping.contraction(self.reached)
 
     def numbers(self, sensitive: Any) -> np.ndarray:
-        """(N,) the number of each node's group.
+        """(N,) each node's group as its place in `groups`, 0 .. K-1.
 
         Raises:
             ValueError: a value is none of the groups.
         """
         values = grouping.values(sensitive)
         numbers = np.searchsorted(self.groups, values).clip(max=len(self.groups) - 1)
-        other = self.groups[numbers] != values
-        if other.any():
-            found = np.unique(values[other]).tolist()[:5]
+        is_unknown = self.groups[numbers] != values
+        if is_unknown.any():
+            found = np.unique(values[is_unknown]).tolist()[:5]
             raise ValueError(
                 f"sensitive holds {found}; the shares are for {self.groups.tolist()}"
             )
         return numbers
 
     def of(self, own: np.ndarray, present: np.ndarray) -> np.ndarray:
-        """(M, K) masses of rows.
+        """(M, K) masses that rows give to each group; they sum to 1.
 
         Args:
             own: (M,) the rows' groups.
-            present: (M, K) the groups that they hold.
+            present: (M, K) bool, the groups among each row's neighbours.
         """
+        # Kinds that are not listed: the target's masses, scaled to a sum of 1.
         masses = np.where(present, self.target.clip(0)[own], 0)
-        some = masses.sum(1, keepdims=True) > 0
-        masses = np.where(some, masses, present)
+        has_mass = masses.sum(1, keepdims=True) > 0
+        masses = np.where(has_mass, masses, present)
         masses = masses / masses.sum(1, keepdims=True).clip(1e-300)
         if not len(self.kinds):
             return masses
+
         kinds = kinds_of(own, present)
-        at = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
-        listed = self.kinds[at] == kinds
-        return np.where(listed[:, None], self.masses[at], masses)
+        place = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
+        is_listed = self.kinds[place] == kinds
+        return np.where(is_listed[:, None], self.masses[place], masses)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Shares) and self._digest == other._digest
@@ -133,6 +135,7 @@ class Shares:
 def _check_shares(
     groups: np.ndarray, target: np.ndarray, kinds: np.ndarray, masses: np.ndarray
 ) -> None:
+    """Refuse attributes of `Shares` that do not fit, as its Raises has it."""
     size = len(groups)
     if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
         raise ValueError(
@@ -146,8 +149,8 @@ def _check_shares(
             f"and {masses.shape}"
         )
     sums = np.vstack([target, masses]).sum(1)
-    whole = (abs(sums - 1) <= 1e-6).all()  # nor not finite
-    if not whole or (masses < 0).any():
+    sum_to_1 = (abs(sums - 1) <= 1e-6).all()  # False for NaN and infinity, too
+    if not sum_to_1 or (masses < 0).any():
         raise ValueError(
             "each row of target and masses must sum to 1, with no mass below 0, got "
             f"{sums.tolist()}"
@@ -157,14 +160,15 @@ def _check_shares(
 
 
 def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """(M,) int64 number of the kind (a, T) of rows.
+    """(M,) int64 number of the kind (a, T) of rows: T's bits, times K, plus a.
 
     Args:
-        own: (M,) the rows' groups.
-        present: (M, K) the groups that they hold.
+        own: (M,) the rows' groups, a.
+        present: (M, K) bool, the groups T among each row's neighbours.
     """
     size = present.shape[1]
-    return (present @ (1 << np.arange(size))) * size + own
+    bit_of_group = 1 << np.arange(size)
+    return (present @ bit_of_group) * size + own
 
 
 def balanced_shares(
@@ -215,51 +219,58 @@ def balanced_shares(
 
     edges = checked(edge_index, nodes)
     source, target = with_self_loops(edges, nodes) if add_self_loops else edges
+    # (N, K) how many neighbours of each group a node has.
     counts = np.bincount(target * size + own[source], minlength=nodes * size)
     counts = counts.reshape(nodes, size)
-    rows = counts.any(1)  # a node without neighbours attends to nothing
-    if not rows.any():
+    has_neighbours = counts.any(1)  # the others attend to nothing
+    if not has_neighbours.any():
         raise ValueError("no node has a neighbour: there is no attention to share")
-    own, counts = own[rows], counts[rows]
+    own, counts = own[has_neighbours], counts[has_neighbours]
     share = counts / counts.sum(1, keepdims=True)
-    aim = retention * np.eye(size) + (1 - retention) * share.mean(0)
+    aim = retention * np.eye(size) + (1 - retention) * share.mean(0)  # B
 
-    kinds, first, kind, number = np.unique(
+    kinds, first_node, kind_of_node, num_nodes = np.unique(
         kinds_of(own, counts > 0),
         return_index=True,
         return_inverse=True,
         return_counts=True,
     )
-    mean = np.zeros((len(kinds), size))
-    np.add.at(mean, kind, share)
-    mean = mean / number[:, None]
-    group = own[first]
+    mean_share = np.zeros((len(kinds), size))  # of the nodes of each kind
+    np.add.at(mean_share, kind_of_node, share)
+    mean_share = mean_share / num_nodes[:, None]
+    group_of_kind = own[first_node]
 
-    masses, reached = np.zeros_like(mean), np.eye(size)
-    for a in np.unique(group):
-        of = group == a
-        weight = number[of] / number[of].sum()
-        masses[of] = _nearest(mean[of], weight, aim[a])
-        reached[a] = weight @ masses[of]
+    masses, reached = np.zeros_like(mean_share), np.eye(size)
+    for group in np.unique(group_of_kind):
+        of_group = group_of_kind == group
+        weight = num_nodes[of_group] / num_nodes[of_group].sum()
+        masses[of_group] = _nearest(mean_share[of_group], weight, aim[group])
+        reached[group] = weight @ masses[of_group]
     return Shares(groups, aim, kinds, masses, reached, add_self_loops)
 
 
 def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """(R, K) masses whose weighted mean comes nearest to `aim` (K,).
+    """(R, K) masses of one group's kinds whose weighted mean comes nearest to `aim`.
 
-    m_T is on the simplex over T, where `mean` (R, K) is positive; among those that come
-    as near, the masses are the ones nearest to `mean`. They minimise
+    m_T is on the simplex over T, where `mean` is positive; among those that come as
+    near, the masses are the ones nearest to `mean`. They minimise
 
         |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2.
 
     With the multiplier lambda (K,) = (aim - weight @ m) / slack, m_T is the projection
     of mean_T + lambda on its simplex: K unknowns, however many kinds, for Newton's
     method on the dual problem.
+
+    Args:
+        mean: (R, K) mean shares of each kind's neighbours.
+        weight: (R,) how many of the group's nodes are of a kind, as a share.
+        aim: (K,) the group's row of B.
     """
     present = mean > 0
     multiplier = np.zeros(len(aim))
 
     def dual(multiplier):
+        """The dual objective, which is maximised, and the masses (R, K) there."""
         masses = _on_simplex(mean + multiplier, present)
         inner = weight @ ((masses - mean) ** 2 / 2 - masses * multiplier).sum(1)
         return multiplier @ aim - _SLACK / 2 * multiplier @ multiplier + inner, masses
@@ -267,26 +278,31 @@ def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarra
     value, masses = dual(multiplier)
     for _ in range(100):
         gradient = aim - _SLACK * multiplier - weight @ masses
-        free = (masses > 0).astype(float)
+        free = (masses > 0).astype(float)  # masses that move with the multiplier
         spread = (free * (weight / free.sum(1))[:, None]).T @ free
         curvature = np.diag(weight @ free + _SLACK) - spread
         step = np.linalg.solve(curvature, gradient)
-        found, there = dual(multiplier + step)
-        while found < value and np.abs(step).max() > 1e-12:
+
+        next_value, next_masses = dual(multiplier + step)
+        while next_value < value and np.abs(step).max() > 1e-12:
             step = step / 2
-            found, there = dual(multiplier + step)
-        if np.abs(gradient).max() < 1e-10 or found <= value:
+            next_value, next_masses = dual(multiplier + step)
+        if np.abs(gradient).max() < 1e-10 or next_value <= value:
             break
-        multiplier, value, masses = multiplier + step, found, there
+        multiplier, value, masses = multiplier + step, next_value, next_masses
     return masses
 
 
 def _on_simplex(points: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Project points (R, K) on the simplex over each row's `present` groups."""
+    """Project points (R, K) on the simplex over each row's `present` groups.
+
+    A row's projection is max(point - height, 0), with the height at which it sums to 1:
+    (sum of the n largest entries - 1) / n, for the largest n whose entries lie above.
+    """
     points = np.where(present, points, -np.inf)
-    ordered = -np.sort(-points, axis=1)
-    some = present.any(1, keepdims=True)
-    excess = np.cumsum(np.where(some, ordered, 0), 1) - 1
-    height = excess / np.arange(1, points.shape[1] + 1)
-    last = (ordered > height).sum(1, keepdims=True) - 1
-    return (points - np.take_along_axis(height, last, 1)).clip(0)
+    descending = -np.sort(-points, axis=1)
+    has_groups = present.any(1, keepdims=True)
+    sums = np.cumsum(np.where(has_groups, descending, 0), 1)
+    height = (sums - 1) / np.arange(1, points.shape[1] + 1)
+    last_above = (descending > height).sum(1, keepdims=True) - 1
+    return (points - np.take_along_axis(height, last_above, 1)).clip(0)

@@ -5,7 +5,7 @@ from pathlib import Path
 from fairgat import frames
 from fairgat.data.graph import load_npz, save_npz
 from fairgat.plan import cell_folder
-from fairgat.training.record import NAME, Record, pack, unpack
+from fairgat.training.record import RUN_JSON, Record, pack, unpack
 
 PREDICTIONS = "predictions.npz"
 BUDGET = 25 << 20  # bytes, all runs together
@@ -21,7 +21,7 @@ def chosen_runs(results: Path) -> list[Path]:
         chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
         for cell in chosen.itertuples(index=False):
             folder = results / cell_folder(task, *cell)
-            runs += sorted(folder.glob(f"split-*/{NAME}"))
+            runs += sorted(folder.glob(f"split-*/{RUN_JSON}"))
     return runs
 
 
@@ -35,7 +35,7 @@ def keep_predictions(results: Path, published: Path) -> None:
     Raises:
         DataError: a file is missing or damaged.
     """
-    runs = sorted(published.glob(f"runs/**/{NAME}"))
+    runs = sorted(published.glob(f"runs/**/{RUN_JSON}"))
     sizes = {run: _reduced(results, published, run) for run in runs}
 
     for last_split in (FIRST_SPLITS - 1, -1):

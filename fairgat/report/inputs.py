@@ -13,7 +13,7 @@ from fairgat.files import damaged, read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.compare import by_run
 from fairgat.scores.perfect import COLUMNS
-from fairgat.scores.runs import read, under
+from fairgat.scores.runs import read, rows_under
 from fairgat.scores.summary import with_same
 
 Settings = Shown
@@ -40,7 +40,7 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
             if winner["cell"] is not None and not is_there:
                 what = f"lacks {method} on {dataset}, chosen by the rule {rule}"
                 raise damaged(files["winners"][0], what)
-    frame = with_same(under(frame, *settings.protocols), settings.same)
+    frame = with_same(rows_under(frame, *settings.protocols), settings.same)
     return frame[frame["rule"] == settings.rule]
 
 

@@ -39,19 +39,19 @@ class Asked:
         Raises:
             DataError: it is another run, or was trained otherwise.
         """
-        asked = vars(self.run) | {"seed": self.seed}
-        trained = {name: getattr(found, name) for name in vars(self.run)}
-        trained["seed"] = found.experiment.get("seed")
-        _compare(path, asked, trained)
+        identity = vars(self.run) | {"seed": self.seed}
+        found_identity = {name: getattr(found, name) for name in vars(self.run)}
+        found_identity["seed"] = found.experiment.get("seed")
+        _compare(path, identity, found_identity)
 
-        protocol = TASKS[self.run.task].model_validate(self.training)
-        training = found.trained_by.model_dump()
-        _compare(path, protocol.model_dump(), training, "training.")
+        training = TASKS[self.run.task].model_validate(self.training).model_dump()
+        found_training = found.trained_by.model_dump()
+        _compare(path, training, found_training, prefix="training.")
 
         if found.settings != self.settings:  # otherwise PyTorch is imported for nothing
-            settings = self._resolved(path, found.settings)
-            wanted = self._resolved(path, self.settings)
-            _compare(path, wanted, settings, "settings.")
+            settings = self._resolved(path, self.settings)
+            found_settings = self._resolved(path, found.settings)
+            _compare(path, settings, found_settings, prefix="settings.")
 
     def _resolved(
         self, path: str | Path, settings: Mapping[str, Any]
@@ -68,15 +68,18 @@ class Asked:
 
 
 def _compare(
-    path: str | Path, asked: Mapping[str, Any], trained: Mapping[str, Any], of: str = ""
+    path: str | Path,
+    asked: Mapping[str, Any],
+    trained: Mapping[str, Any],
+    prefix: str = "",
 ) -> None:
-    """Refuse the first value that differs, by its path below `of`."""
+    """Refuse the first value that differs, naming it by `prefix` and its key."""
     for name in {**asked, **trained}:
         wanted, found = asked.get(name), trained.get(name)
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-            _compare(path, wanted, found, f"{of}{name}.")
+            _compare(path, wanted, found, prefix=f"{prefix}{name}.")
         elif wanted != found:
             raise DataError(
-                f"{path} was trained with {of}{name}: {found}, and {wanted} is asked "
-                f"for. {_AGAIN}"
+                f"{path} was trained with {prefix}{name}: {found}, and {wanted} is "
+                f"asked for. {_AGAIN}"
             )

@@ -54,9 +54,9 @@ def compare(rows: pd.DataFrame, scores: pd.DataFrame, ddof: int = 1) -> pd.DataF
     rows = rows.reset_index(drop=True)
     known = scores.dropna(subset="value")
     own = _scores_of(rows, known)
-    base = _scores_of(_as_base(rows), known)
+    base = _scores_of(_named_as_runs(rows), known)
     base = base.rename(columns={"value": "base"})
-    pairs = own.merge(base, on=["line", "split"])
+    pairs = own.merge(base, on=["line", "split"])  # a row's splits that both runs have
 
     means = averages(own, ["line"], ddof)
     gaps = differences(pairs, ["line"]).set_index("line")
@@ -64,7 +64,8 @@ def compare(rows: pd.DataFrame, scores: pd.DataFrame, ddof: int = 1) -> pd.DataF
     lines = rows.join(means).join(gaps.rename(columns={"n_splits": "pairs"}))
     lines["n_splits"] = lines["n_splits"].fillna(0).astype(int)
 
-    lines = lines.merge(_ran(scores), how="left", on=RUN[:3])
+    cell = RUN[:3]  # which is trained once, whatever rule chooses the epoch
+    lines = lines.merge(_ran(scores), how="left", on=cell)
     return lines.merge(_constant(known), how="left", on=RUN)
 
 
@@ -72,16 +73,16 @@ def with_splits_needed(lines: pd.DataFrame) -> pd.DataFrame:
     """Add how many splits it takes to find `paper_difference`, given our spread."""
     has_spread = lines["spread"] > ROUNDING
     known = lines[lines["paper_difference"].notna() & has_spread]
-    needed = [
+    counts = [
         splits_needed(line.paper_difference, line.spread) for line in known.itertuples()
     ]
-    return lines.assign(splits_needed=pd.Series(needed, known.index, dtype=float))
+    return lines.assign(splits_needed=pd.Series(counts, known.index, dtype=float))
 
 
-def _as_base(rows: pd.DataFrame) -> pd.DataFrame:
-    """Name by RUN what each row is compared with."""
-    of_run = {of: own for own, of in BASE.items()}
-    return rows[[*BASE.values(), "metric"]].rename(columns=of_run)
+def _named_as_runs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give the runs that rows are compared with, with RUN as their columns."""
+    run_column = {of: own for own, of in BASE.items()}
+    return rows[[*BASE.values(), "metric"]].rename(columns=run_column)
 
 
 def _scores_of(rows: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:

@@ -60,16 +60,20 @@ def judged(
     predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
 
-    epochs = run.epochs
-    if len(predictions.get("epochs", ())) == 1:
-        epochs = {protocol: e for protocol, e in epochs.items() if e == run.reported}
+    epoch_of = run.epochs
+    if len(predictions.get("epochs", ())) == 1:  # as of a published run
+        epoch_of = {
+            protocol: epoch
+            for protocol, epoch in epoch_of.items()
+            if epoch == run.reported
+        }
 
     scores = {}
     try:
-        for protocol, epoch in epochs.items():
-            kept = unpack(predictions, epoch)
+        for protocol, epoch in epoch_of.items():
+            reported = unpack(predictions, epoch)
             scores[protocol] = measures.judge(
-                run.trained_by, graph, split, kept, protocol
+                run.trained_by, graph, split, reported, protocol
             )
     except (DataError, IndexError, KeyError, ValueError) as error:
         raise DataError(
@@ -110,8 +114,8 @@ def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
 
     for protocol, parts in judged.scores.items():
         for part in HELD_OUT:
-            kept = _kept(run.task, protocol, parts[part])
-            for metric, value in kept.items():
+            listed = _scores_to_list(run.task, protocol, parts[part])
+            for metric, value in listed.items():
                 yield row(part, protocol, metric, value)
     for protocol, epoch in run.epochs.items():
         yield row("training", protocol, "epoch", epoch)
@@ -120,10 +124,10 @@ def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
         yield row("training", "", name, run.runtime[name])
 
 
-def _kept(
+def _scores_to_list(
     task: Task, protocol: str, scores: Mapping[str, float]
 ) -> Mapping[str, float]:
-    """Choose the scores to keep: of further rules for the epoch those shown."""
+    """Choose the scores to list: of further rules for the epoch those shown."""
     if protocol not in TASKS[task].epoch_rules:
         return scores
     shown = measures.names(task, "shown")

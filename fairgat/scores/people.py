@@ -60,14 +60,19 @@ def read_people(path: Path) -> People:
     if table.wrong:
         raise told(table.wrong)
 
-    known = ~np.isnan(labels)
-    if not known.any():
+    has_label = ~np.isnan(labels)
+    if not has_label.any():
         raise DataError(f"{path}: no row has a label")
     if decisions is not None:
-        decisions = decisions[known]
-    unlabelled = int((~known).sum())
-    judged = labels[known].astype(np.int64)
-    return People(scores[known], judged, numbers[known], names, decisions, unlabelled)
+        decisions = decisions[has_label]
+    return People(
+        scores=scores[has_label],
+        labels=labels[has_label].astype(np.int64),
+        groups=numbers[has_label],
+        names=names,
+        decisions=decisions,
+        unlabelled=int((~has_label).sum()),
+    )
 
 
 def _groups(table: Table) -> tuple[np.ndarray, list[str]]:

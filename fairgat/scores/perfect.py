@@ -32,8 +32,11 @@ def scores(
     rows = []
     for number, split in splits.items():
         labels = _labels(training, graph, split)
-        found = judge(training, graph, split, labels, training.reported)
-        rows += [(dataset, number, *each) for each in found["test"].items()]
+        scores_of = judge(
+            training, graph, split, predictions=labels, protocol=training.reported
+        )
+        for metric, value in scores_of["test"].items():
+            rows.append((dataset, number, metric, value))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -47,4 +50,5 @@ def _labels(
 
 
 def _logits(labels: np.ndarray) -> np.ndarray:
+    """Logits that are certain of labels (n,)."""
     return np.where(labels == 1, CERTAIN, -CERTAIN)

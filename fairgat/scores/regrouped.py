@@ -11,7 +11,7 @@ from fairgat.config import NodeTraining
 from fairgat.data import splits as split_files
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError
-from fairgat.scores.runs import COLUMNS, under
+from fairgat.scores.runs import COLUMNS, rows_under
 from fairgat.training.record import unpack
 
 
@@ -25,6 +25,8 @@ def regrouped(
     predictions: Iterable[tuple[str, str, int, str | Path]],
 ) -> pd.DataFrame:
     """Measure a data set's selected cells by another's groups of the same people.
+
+    The runs are of `dataset`, and the groups those that `by` has for the same nodes.
 
     Args:
         runs: shards of scores, which say at which epoch each run is reported.
@@ -47,19 +49,32 @@ def regrouped(
             f"{dataset} and {by} have other nodes: its runs cannot be measured by the "
             f"groups of {by}"
         )
-    parts = {number: split_files.load(path) for number, path in splits.items()}
+    split_of = {number: split_files.load(path) for number, path in splits.items()}
 
     is_epoch = runs["metric"] == "epoch"
-    reported = under(runs[is_epoch & (runs["dataset"] == dataset)])
-    epochs = reported.set_index(["method", "cell", "split"])["value"]
+    epochs = runs[is_epoch & (runs["dataset"] == dataset)]
+    epochs = rows_under(epochs)  # no protocol: the epoch by our own rule
+    epoch_of = epochs.set_index(["method", "cell", "split"])["value"]
 
     rows = []
     for method, cell, split, path in predictions:
         if winners.get(method) != cell:
             continue
-        kept = unpack(load_npz(path), epochs[method, cell, split])
-        scores = measures.judge(NodeTraining(), other, parts[split], kept, "")
-        run = (by, f"{method}@{dataset}", cell, split, "test", "")
+        reported = unpack(load_npz(path), epoch_of[method, cell, split])
+        scores = measures.judge(
+            NodeTraining(), other, split_of[split], reported, protocol=""
+        )
         for metric, value in scores["test"].items():
-            rows.append((*run, metric, value, ""))
+            row = {
+                "dataset": by,
+                "method": f"{method}@{dataset}",
+                "cell": cell,
+                "split": split,
+                "part": "test",
+                "protocol": "",
+                "metric": metric,
+                "value": value,
+                "reason": "",
+            }
+            rows.append(row)
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -83,18 +83,20 @@ def _read_shard(
 ) -> pd.DataFrame:
     """Read a runs.csv, which has these runs and no others."""
     rows = read(path)
-    is_last = rows["metric"].isin([FAILURE, CLOCK[-1]])  # of a run's rows
-    ends = rows.loc[is_last, ["dataset", "method", "cell", "split"]]
-    there = set(ends.itertuples(index=False, name=None))
-    wanted = set(product([dataset], [method], cells, splits))
+    # A run's last row: without it the file was cut off.
+    is_last = rows["metric"].isin([FAILURE, CLOCK[-1]])
+    last_rows = rows.loc[is_last, ["dataset", "method", "cell", "split"]]
+    found = set(last_rows.itertuples(index=False, name=None))
+    expected = set(product([dataset], [method], cells, splits))
 
-    for what, runs in (
-        ("lacks the end of", wanted - there),
-        ("has, besides its own runs,", there - wanted),
+    for problem, runs in (
+        ("lacks the end of", expected - found),
+        ("has, besides its own runs,", found - expected),
     ):
         if runs:
             dataset, method, cell, split = min(runs)
-            raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
+            run = f"{method} ({cell}) on {dataset}, split {split}"
+            raise damaged(path, f"{problem} {run}")
     return rows
 
 
@@ -108,6 +110,6 @@ def untimed(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scores, *times])
 
 
-def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:
+def rows_under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:
     """Keep the rows under these protocols, or of tasks with a single one."""
     return frame[frame["protocol"].isin(["", *protocols])]

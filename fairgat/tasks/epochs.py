@@ -59,14 +59,14 @@ def qian(scores: Scores) -> int:
     epoch. After `report.py` of XweiQ/Benchmark-GraphFairness.
     """
     utilities = [_column(scores, name) for name in ("accuracy", "auc", "f1")]
-    known = [values for values in utilities if not np.isnan(values).any()]
+    utilities = [values for values in utilities if not np.isnan(values).any()]
     gaps = _gaps(scores)
     for percent in range(95, 89, -1):
-        reached = [values >= percent / 100 * values.max() for values in known]
-        qualified = np.all(reached, axis=0)
-        if qualified.any():
-            eligible = np.where(qualified, gaps, np.inf)
-            return int(eligible.argmin())
+        reached = [values >= percent / 100 * values.max() for values in utilities]
+        is_useful = np.all(reached, axis=0)
+        if is_useful.any():
+            gaps_of_useful = np.where(is_useful, gaps, np.inf)
+            return int(gaps_of_useful.argmin())
     return last(scores)
 
 
@@ -81,4 +81,5 @@ def _gaps(scores: Scores) -> np.ndarray:
 
 
 def _column(scores: Scores, name: str) -> np.ndarray:
+    """(epochs,) one of the scores."""
     return np.array([epoch[name] for epoch in scores])

@@ -46,8 +46,9 @@ class LinkTask(Task):
             pairs, _ = pairs_of(split, part)
             self._pairs[part] = tensor(self.rank[pairs])
         _, self._labels = pairs_of(split, "validation")
+        # A pair as one number, of which an edge's are sorted.
         source, target = self.graph.edge_index
-        self._codes = source * self.graph.num_nodes + target  # sorted
+        self._edge_codes = source * self.graph.num_nodes + target
 
     def sample_non_edges(self) -> Tensor:
         """Draw (2, m) pairs that are neither training edges nor self-loops."""
@@ -55,18 +56,19 @@ class LinkTask(Task):
         count = int(self.graph.num_edges * self.training.negatives)
         chosen = np.zeros(0, dtype=np.int64)
         while len(chosen) < count:
+            # Some more than needed, as some will be edges.
             codes = self._random.integers(n * n, size=count + count // 8 + 8)
-            loop = codes // n == codes % n
-            codes = codes[~self._known(codes) & ~loop]
+            is_loop = codes // n == codes % n
+            codes = codes[~self._are_edges(codes) & ~is_loop]
             chosen = np.concatenate([chosen, codes])
         chosen = chosen[:count]
         return tensor(np.stack([chosen // n, chosen % n]))
 
-    def _known(self, codes: np.ndarray) -> np.ndarray:
+    def _are_edges(self, codes: np.ndarray) -> np.ndarray:
         """(m,) bool, which of the codes are those of training edges."""
-        places = np.searchsorted(self._codes, codes)
-        places = places.clip(max=len(self._codes) - 1)
-        return self._codes[places] == codes
+        places = np.searchsorted(self._edge_codes, codes)
+        places = places.clip(max=len(self._edge_codes) - 1)
+        return self._edge_codes[places] == codes
 
     def network(
         self, layer: Callable[[int, int], torch.nn.Module], **options

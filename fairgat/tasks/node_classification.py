@@ -41,7 +41,7 @@ class NodeTask(Task):
         self.labels = torch.full_like(labels, torch.nan)
         self.labels[self.train] = labels[self.train]
         self.validation = self.rank[split["validation"]]  # (m,) they choose the epoch
-        self._validated = labels[self.validation]
+        self._validation_labels = labels[self.validation]
         self._num_groups = graph.num_groups  # counted once, and not in every epoch
 
     def network(
@@ -61,11 +61,12 @@ class NodeTask(Task):
     def validate(self, output: Tensor) -> dict[str, float]:
         """Measure (N,) logits on the validation nodes."""
         loss = binary_cross_entropy_with_logits(
-            output[self.validation], self._validated
+            output[self.validation], self._validation_labels
         )
+
         logits = output[self.validation].numpy(force=True)
         positive = logits > 0
-        labels = self._validated.numpy(force=True) == 1
+        labels = self._validation_labels.numpy(force=True) == 1
         groups = self.graph.sensitive[self.validation]
         counts = rates.counted(positive, labels, groups, self._num_groups)
         return {

@@ -18,9 +18,12 @@ from fairgat.groups import unmasked
 def counted(
     positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int
 ) -> np.ndarray:
-    """Count nodes or pairs by group, label and decision: (groups, 2, 2)."""
-    codes = (groups.astype(np.int64) * 2 + labels) * 2 + positive
-    counts = np.bincount(codes, minlength=4 * num_groups)
+    """Count nodes or pairs by group, label and decision: (groups, 2, 2).
+
+    Groups (n,) are numbers, labels and decisions `positive` (n,) 0 or 1, or bool.
+    """
+    cells = (groups.astype(np.int64) * 2 + labels) * 2 + positive  # in C order
+    counts = np.bincount(cells, minlength=4 * num_groups)
     return counts.reshape(num_groups, 2, 2)
 
 
@@ -54,10 +57,10 @@ def gap(rates: np.ndarray, nobody: float = math.nan) -> float:
 
     NaN are left out; where fewer than two rates remain, the gap is `nobody`.
     """
-    there = rates[~np.isnan(rates)]
-    if len(there) < 2:
+    known = rates[~np.isnan(rates)]
+    if len(known) < 2:
         return nobody
-    return float(np.ptp(there))
+    return float(np.ptp(known))
 
 
 def accuracy(positive: np.ndarray, labels: np.ndarray) -> float:
@@ -88,11 +91,13 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
         ValueError: a label is neither 0 nor 1, or masked.
     """
     labels = unmasked(labels, "labels")
-    wrong = labels[(labels != 0) & (labels != 1)]
-    if wrong.size:
+    other_labels = labels[(labels != 0) & (labels != 1)]
+    if other_labels.size:
         raise ValueError(
-            f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label"
+            f"labels must be 0 or 1; found {other_labels[0]}. Leave out those without "
+            "a label"
         )
+
     labels = labels.astype(bool)
     positives = int(labels.sum())
     negatives = len(labels) - positives
@@ -101,7 +106,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     if np.isnan(values[-1]):  # sorted last, NaN would count as the highest
         return math.nan
-    ranks_of_values = np.cumsum(counts) - (counts - 1) / 2
+    ranks_of_values = np.cumsum(counts) - (counts - 1) / 2  # equal scores share one
     ranks = ranks_of_values[inverse]
     least = positives * (positives + 1) / 2  # were all positives below all negatives
     return float((ranks[labels].sum() - least) / (positives * negatives))

@@ -18,7 +18,7 @@ is left of the gap is what the activation makes of z: the nonlinearity. docs/the
 has the derivation.
 
 Of logits, the difference of the groups' shares of positive decisions is accounted for,
-too: see `of_decisions`.
+too: see `decision_parts`.
 """
 
 from collections.abc import Sequence
@@ -93,12 +93,15 @@ class Account:
     they lie."""
 
 
-def compared(groups: np.ndarray) -> list[int]:
-    """List the groups compared with all others: of two the second, of more each."""
-    known = np.unique(groups).tolist()
-    if len(known) == 2:
-        return known[1:]
-    return known
+def compared_groups(groups: np.ndarray) -> list[int]:
+    """List the groups compared with all others: of two the second, of more each.
+
+    `groups` is the group of each node (N,).
+    """
+    values = np.unique(groups).tolist()
+    if len(values) == 2:
+        return values[1:]
+    return values
 
 
 def contrast(
@@ -122,8 +125,11 @@ def contrast(
     return mine / mine.sum() - others / others.sum()
 
 
-def of_decisions(
-    logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_others: np.ndarray
+def decision_parts(
+    logits: np.ndarray,
+    others: np.ndarray,
+    labels: np.ndarray,
+    labels_of_others: np.ndarray,
 ) -> np.ndarray:
     """Split the difference of two sides' shares of positive logits into DECIDED.
 
@@ -134,15 +140,15 @@ def of_decisions(
 
     Args:
         logits, others: (n,) and (m,) of either side.
-        labels, of_others: theirs.
+        labels, labels_of_others: theirs.
 
     Returns:
         (3,); NaN where a label is there on one side only.
     """
     total = np.zeros(len(DECIDED))
-    for label in np.union1d(labels, of_others):
+    for label in np.union1d(labels, labels_of_others):
         mine = logits[labels == label]
-        theirs = others[of_others == label]
+        theirs = others[labels_of_others == label]
         if not len(mine) or not len(theirs):
             return np.full(len(DECIDED), np.nan)
 
@@ -150,26 +156,29 @@ def of_decisions(
         rates = (mine > 0).mean(), (theirs > 0).mean()
         mean_share, mean_rate = np.mean(shares), np.mean(rates)
         within = rates[0] - rates[1]
-        moved = of_means(mine, theirs)
+        by_means = effect_of_means(mine, theirs)
 
         base_rates = (shares[0] - shares[1]) * mean_rate
-        total += [base_rates, mean_share * moved, mean_share * (within - moved)]
+        means = mean_share * by_means
+        remainder = mean_share * (within - by_means)
+        total += [base_rates, means, remainder]
     return total
 
 
-def of_means(values: np.ndarray, others: np.ndarray) -> float:
+def effect_of_means(values: np.ndarray, others: np.ndarray) -> float:
     """Measure how moving a sample to the other's mean changes its share of positives.
 
     Averaged over both ways.
     """
     shift = values.mean() - others.mean()
+    # values - shift > 0, and others + shift > 0.
     lost = (values > 0).mean() - (values > shift).mean()
     others_moved = (others > -shift).mean()
     others_before = (others > 0).mean()
     return float(lost + others_moved - others_before) / 2
 
 
-def parts(
+def attention_parts(
     net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
     """Split sum_j u_j c_j into (3,) mixing, label selection and the rest.
@@ -179,13 +188,14 @@ def parts(
         values: (N,) c.
         groups, labels: (N,) those of each source; labels count from -1, the unlabelled.
     """
-    group_and_label = groups * (labels.max() + 2) + labels + 1  # one number for both
-    of_group = _means(values, groups)
-    of_both = _means(values, group_and_label)
+    # One number for both, as labels + 1 is below labels.max() + 2.
+    group_and_label = groups * (labels.max() + 2) + labels + 1
+    group_mean = _mean_of_cell(values, groups)  # (N,) of each node's group
+    cell_mean = _mean_of_cell(values, group_and_label)
 
-    mixing = net @ of_group
-    label_selection = net @ (of_both - of_group)
-    rest = net @ (values - of_both)
+    mixing = net @ group_mean
+    label_selection = net @ (cell_mean - group_mean)
+    rest = net @ (values - cell_mean)
     return np.stack([mixing, label_selection, rest])
 
 
@@ -212,15 +222,15 @@ class Pass:
     None."""
 
     def accounts(self, layer: str) -> list[Account]:
-        """Account for every set of rows in OVER and every group of `compared`.
+        """Account for every set of rows in OVER and each of the `compared_groups`.
 
         `layer` is what to call it.
         """
-        return [
-            self.account(layer, over, group)
-            for over in OVER
-            for group in compared(self.groups)
-        ]
+        accounts = []
+        for over in OVER:
+            for group in compared_groups(self.groups):
+                accounts.append(self.account(layer, over, group))
+        return accounts
 
     @cached_property
     def one_factor(self) -> bool:
@@ -237,18 +247,21 @@ class Pass:
     def account(self, layer: str, over: str, group: int) -> Account:
         """Account for the gap of a group over some rows."""
         rows = self._rows(over)
-        weights = contrast(self.groups, group, rows)
+        row_weights = contrast(self.groups, group, rows)
         identity = {"layer": layer, "over": over, "group": group}
-        if np.isnan(weights).any():
+        if np.isnan(row_weights).any():  # one of the sides has no row
             unknown = dict.fromkeys([field.name for field in fields(Account)], np.nan)
             return Account(**unknown | identity)
 
-        along = self._along(weights @ self.out)
-        slopes = along * (self.out[rows] > 0).mean(0)
-        linear = self._linear_parts(weights, slopes)
+        direction = self._direction(row_weights @ self.out)  # w
+        positive_share = (self.out[rows] > 0).mean(0)  # g
+        linear_direction = direction * positive_share
+        linear = self._linear_parts(row_weights, linear_direction)
 
-        shown = self.out @ along if self.read is None else self.read
-        gap = float(weights @ shown)
+        values = self.read
+        if values is None:
+            values = self.out @ direction
+        gap = float(row_weights @ values)
         mixing, label_selection, rest = map(float, linear)
         return Account(
             **identity,
@@ -257,8 +270,8 @@ class Pass:
             label_selection=label_selection,
             rest=rest,
             nonlinearity=float(gap - linear.sum()),
-            **self._factor(weights, slopes, rows, group),
-            spread=float(shown.std()),
+            **self._factor(row_weights, linear_direction, rows, group),
+            spread=float(values.std()),
             **self._decided(rows, group),
         )
 
@@ -269,37 +282,48 @@ class Pass:
             return np.ones(len(self.labels), bool)
         return self.labels == label
 
-    def _along(self, gap: np.ndarray) -> np.ndarray:
+    def _direction(self, gap: np.ndarray) -> np.ndarray:
         """(H * C,) the direction in which a gap of representations is read."""
         if self.direction is not None:
             return self.direction
         return gap / (np.linalg.norm(gap) or 1)
 
-    def _linear_parts(self, weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """(3,) mixing, label selection and the rest, the heads' sums."""
+    def _linear_parts(
+        self, row_weights: np.ndarray, linear_direction: np.ndarray
+    ) -> np.ndarray:
+        """(3,) mixing, label selection and the rest, each the sum over the heads.
+
+        Args:
+            row_weights: (N,) what each row counts in the gap, by `contrast`.
+            linear_direction: (H * C,) w * g, along which c is read.
+        """
         total = 0
         heads = zip(
             self.attention,
-            _heads(self.c, self.attention),
-            _heads(slopes, self.attention),
+            _by_head(self.c, self.attention),
+            _by_head(linear_direction, self.attention),
             strict=True,
         )
-        for alpha, c, slope in heads:
-            net = alpha.T @ weights
-            total = total + parts(net, c @ slope, self.groups, self.labels)
+        for alpha, c, along in heads:
+            net = alpha.T @ row_weights  # (N,) u: what the rows give to each source
+            total = total + attention_parts(net, c @ along, self.groups, self.labels)
         return total
 
     def _factor(
-        self, weights: np.ndarray, slopes: np.ndarray, rows: np.ndarray, group: int
+        self,
+        row_weights: np.ndarray,
+        linear_direction: np.ndarray,
+        rows: np.ndarray,
+        group: int,
     ) -> dict[str, float]:
         """The factor of mixing, what it multiplies, and the reach of a share."""
         if not self.one_factor:
             return dict.fromkeys(("factor", "between", "reach"), np.nan)
         mine = self.groups == group
-        between = contrast(self.groups, group) @ (self.c @ slopes)
+        between = contrast(self.groups, group) @ (self.c @ linear_direction)
         factors = []
         for alpha in self.attention:
-            net = alpha.T @ weights
+            net = alpha.T @ row_weights
             factors.append(net[mine].sum())
         return {
             "factor": float(np.mean(factors)),
@@ -310,14 +334,16 @@ class Pass:
     def _decided(self, rows: np.ndarray, group: int) -> dict[str, float]:
         """The difference of the shares of positive logits, and its parts."""
         names = "decided", *DECIDED
-        if self.read is None:
+        if self.read is None:  # representations, of which no decisions are made
             return dict.fromkeys(names, np.nan)
         mine = rows & (self.groups == group)
         others = rows & (self.groups != group)
-        logits, of_others = self.read[mine], self.read[others]
-        difference = (logits > 0).mean() - (of_others > 0).mean()
-        split = of_decisions(logits, of_others, self.labels[mine], self.labels[others])
-        return dict(zip(names, map(float, [difference, *split]), strict=True))
+        logits, logits_of_others = self.read[mine], self.read[others]
+        difference = (logits > 0).mean() - (logits_of_others > 0).mean()
+        parts = decision_parts(
+            logits, logits_of_others, self.labels[mine], self.labels[others]
+        )
+        return dict(zip(names, map(float, [difference, *parts]), strict=True))
 
 
 def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
@@ -335,22 +361,24 @@ def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
         two groups.
     """
     between, reach = accounts["between"].mean(), accounts["reach"].mean()
-    others = (accounts["gap"] - accounts["mixing"]).mean()
-    slope = reach * between
+    other_parts = (accounts["gap"] - accounts["mixing"]).mean()
+    slope = reach * between  # what a share of 1 takes away from the gap
     share = 0.0
     if slope:
-        share = np.clip((between + others) / slope, 0, 1)
-    return float(share), float((1 - reach * share) * between + others)
+        share = np.clip((between + other_parts) / slope, 0, 1)
+    gap = (1 - reach * share) * between + other_parts
+    return float(share), float(gap)
 
 
-def _means(values: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """(N,) each value replaced by the mean of its cell."""
+def _mean_of_cell(values: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """(N,) for each value the mean of those with the same number in `cells` (N,)."""
     _, cell, sizes = np.unique(cells, return_inverse=True, return_counts=True)
     means = np.bincount(cell, values) / sizes
     return means[cell]
 
 
-def _heads(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarray]:
+def _by_head(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarray]:
+    """Cut columns (..., H * C) into those of each head."""
     return np.split(values, len(attention), axis=-1)
 
 
@@ -358,7 +386,8 @@ def _reach(alpha: csr_matrix, mine: np.ndarray, rows: np.ndarray) -> float:
     """The shares of both groups' rows that have an inter-edge, added up."""
     ones = np.ones_like(alpha.data)
     edges = csr_matrix((ones, alpha.indices, alpha.indptr), alpha.shape)
-    has_inter = np.where(mine, edges @ ~mine, edges @ mine) > 0
+    inter_edges = np.where(mine, edges @ ~mine, edges @ mine)  # of each row
+    has_inter = inter_edges > 0
     my_share = has_inter[rows & mine].mean()
     other_share = has_inter[rows & ~mine].mean()
     return float(my_share + other_share)

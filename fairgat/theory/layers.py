@@ -167,20 +167,21 @@ def attention_terms(
         NotDefined: there are fewer than two groups, or a node's attention does not sum
             to 1.
     """
-    _check(sensitive)
+    _check_groups(sensitive)
+    _check_sums(layer, attention)
     gain_c, gain_z = gains(h, weight, attention, eta)
     factors = gain_c * gain_z
     c = h @ weight.T * gain_c
-    c_effective = c * gain_z
+    c_effective = c * gain_z  # c~, by the effective weight W~
     effective = weight * factors[:, None]
     z = _aggregate(attention, c_effective)
 
     delta_in = disparity(h, sensitive)
-    delta_c = _largest(c, sensitive)
-    delta_c_effective = _largest(c_effective, sensitive)
-    delta_z = _largest(z, sensitive)
+    delta_c = _largest_deviation(c, sensitive)
+    delta_c_effective = _largest_deviation(c_effective, sensitive)
+    delta_z = _largest_deviation(z, sensitive)
     sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
-    between = _between_groups(layer, attention, sensitive)
+    between = _between_groups(attention, sensitive)
 
     printed, of_two_groups = None, {}
     if len(between.r_chi) == 2:
@@ -188,13 +189,13 @@ def attention_terms(
         factor = abs((r_0 + r_1) * between.alpha_chi - 1)
         of_two_groups = {"r_0": r_0, "r_1": r_1, "factor_printed": factor}
         printed = theorem(RELU, sigma, factor, delta_c, delta_z, len(h))
-    slope = _slope(effective, sigma_effective, between)
+    slope = _slope(effective, sigma_effective, between.taus, len(between.r_chi))
     corrected = theorem(RELU, slope, 1.0, delta_c_effective, delta_z, c.shape[1])
     offset = _sharp_offset(attention, c_effective, z, sensitive)
 
-    bounds = _evaluated(delta_in, before, printed, corrected, Bound(slope, offset))
+    sharp = Bound(slope, offset)
     return LayerTerms(
-        **bounds,
+        **_bounds_at(delta_in, before, printed, corrected, sharp),
         layer=layer,
         delta_in=delta_in,
         delta_out=disparity(out, sensitive),
@@ -211,17 +212,22 @@ def attention_terms(
     )
 
 
-def _slope(effective: np.ndarray, sigma_effective: float, between: "_Between") -> float:
-    """What the corrected bound makes of the input's disparity.
+def _slope(
+    effective: np.ndarray, sigma_effective: float, taus: list[float], num_groups: int
+) -> float:
+    """What the corrected bound multiplies the input's disparity by.
 
     With more than two groups, heads differ in how the groups' means enter their rows,
     and not only in how much: each head counts with a norm of its own.
+
+    Args:
+        effective: (H * C, F) W~, and its spectral norm.
+        taus: tau of each head.
     """
-    if len(between.r_chi) == 2:
-        return sigma_effective * max(between.taus)
-    heads = np.split(effective, len(between.taus))
-    of_heads = [np.linalg.norm(head, 2) for head in heads]
-    return float(np.linalg.norm(np.multiply(of_heads, between.taus)))
+    if num_groups == 2:
+        return sigma_effective * max(taus)
+    norms = [_spectral_norm(head) for head in np.split(effective, len(taus))]
+    return float(np.linalg.norm(np.multiply(norms, taus)))
 
 
 def _sharp_offset(
@@ -230,15 +236,16 @@ def _sharp_offset(
     z: np.ndarray,
     sensitive: np.ndarray,
 ) -> float:
-    """Compute what the sharp bound adds to what it makes of the disparity."""
+    """The sharp bound's offset: what deviations of c (N, H * C) and of z allow."""
     deviations_of_c = np.abs(_deviations(c, sensitive))
     deviations_of_z = np.abs(_deviations(z, sensitive))
-    inner = _pairs(_aggregate(attention, deviations_of_c), sensitive)
-    outer = _pairs(deviations_of_z, sensitive)
-    return max(map(sum, zip(inner, outer, strict=True)))
+    attended = _aggregate(attention, deviations_of_c)
+    of_c = _norms_of_pairs(attended, sensitive)
+    of_z = _norms_of_pairs(deviations_of_z, sensitive)
+    return max(map(sum, zip(of_c, of_z, strict=True)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Between:
     """What attention gives to other groups, as LayerTerms has it."""
 
@@ -247,30 +254,40 @@ class _Between:
     taus: list[float]
     """Of each head."""
     r_chi: tuple[float, ...]
-    """Of each group."""
+    """Of each group, the share of its nodes that have an inter-edge."""
 
 
-def _between_groups(
-    layer: str, attention: Sequence[csr_matrix], sensitive: np.ndarray
-) -> _Between:
-    """Measure what nodes give to other groups; errors name the layer."""
-    _check_sums(layer, attention)
+def _between_groups(attention: Sequence[csr_matrix], sensitive: np.ndarray) -> _Between:
+    """Measure what nodes give to other groups, by attention of each head (N, N)."""
     groups = np.arange(sensitive.max() + 1)
     member = (sensitive[:, None] == groups).astype(float)  # (N, K)
 
     first = attention[0]
     ones = np.ones_like(first.data)
     edges = csr_matrix((ones, first.indices, first.indptr), first.shape)
-    has_inter = np.where(member, 0, edges @ member).any(1)
-
-    given = [head @ member for head in attention]  # (N, K) from each node to each group
-    inter = np.zeros(1)
-    if has_inter.any():
-        to_others = [np.where(member, 0, shares).sum(1) for shares in given]
-        inter = np.stack(to_others)[:, has_inter]  # (H, nodes with an inter-edge)
-    taus = [contraction(_means(shares, sensitive)) for shares in given]
+    inter_edges = _to_others(edges @ member, member)  # (N,) how many
+    has_inter = inter_edges > 0
     r_chi = tuple(float(has_inter[sensitive == group].mean()) for group in groups)
-    return _Between(float(inter.mean()), float(inter.std()), taus, r_chi)
+
+    shares = [
+        head @ member for head in attention
+    ]  # (N, K) from each node to each group
+    taus = [contraction(_means(each, sensitive)) for each in shares]
+    alpha_chi = np.zeros(1)  # where nobody has an inter-edge
+    if has_inter.any():
+        to_others = [_to_others(each, member) for each in shares]
+        alpha_chi = np.stack(to_others)[:, has_inter]
+    return _Between(
+        alpha_chi=float(alpha_chi.mean()),
+        alpha_chi_std=float(alpha_chi.std()),
+        taus=taus,
+        r_chi=r_chi,
+    )
+
+
+def _to_others(per_group: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """(N,) sum of what nodes give to each group (N, K), except to their own."""
+    return np.where(member, 0, per_group).sum(1)
 
 
 def _check_sums(layer: str, attention: Sequence[csr_matrix]) -> None:
@@ -311,14 +328,14 @@ def linear_terms(
     Raises:
         NotDefined: there are fewer than two groups.
     """
-    _check(sensitive)
+    _check_groups(sensitive)
     lipschitz = SIGMOID if sigmoid else IDENTITY
     z = h @ weight.T
     scale = gain(z, eta)
     z = z * scale
 
     delta_in = disparity(h, sensitive)
-    delta_z = _largest(z, sensitive)
+    delta_z = _largest_deviation(z, sensitive)
     sigma = _spectral_norm(weight)
     sigma_effective = _spectral_norm(weight * scale[:, None])
 
@@ -329,11 +346,11 @@ def linear_terms(
     if sigmoid:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
         deviations = np.abs(_deviations(z, sensitive))
-        offset = lipschitz * max(_pairs(deviations, sensitive))
+        offset = lipschitz * max(_norms_of_pairs(deviations, sensitive))
         sharp = Bound(lipschitz * sigma_effective, offset)
 
     return LayerTerms(
-        **_evaluated(delta_in, before, printed, corrected, sharp),
+        **_bounds_at(delta_in, before, printed, corrected, sharp),
         layer=layer,
         delta_in=delta_in,
         delta_out=disparity(out, sensitive),
@@ -344,7 +361,7 @@ def linear_terms(
     )
 
 
-def _check(sensitive: np.ndarray) -> None:
+def _check_groups(sensitive: np.ndarray) -> None:
     """Check that there are two or more groups, numbered from 0."""
     groups = np.unique(sensitive)
     numbered = np.array_equal(groups, np.arange(len(groups)))
@@ -355,19 +372,23 @@ def _check(sensitive: np.ndarray) -> None:
         )
 
 
-def _evaluated(
+def _bounds_at(
     delta_in: float,
     before: LayerTerms | None,
     printed: Bound | None,
     corrected: Bound,
     sharp: Bound,
 ) -> dict[str, float | None]:
-    """Evaluate each bound at the disparity of the input, and at the bound on it."""
+    """Evaluate each bound at the disparity of the input, and at the bound on it.
+
+    The latter is that of the layer `before`. The results are the `bound*` and
+    `composed*` of `LayerTerms`.
+    """
     values: dict[str, float | None] = {}
-    for end, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
-        at_most = getattr(before, f"composed{end}") if before else delta_in
-        values[f"bound{end}"] = bound and bound(delta_in)
-        values[f"composed{end}"] = bound and bound(at_most)
+    for suffix, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
+        bound_in = getattr(before, f"composed{suffix}") if before else delta_in
+        values[f"bound{suffix}"] = bound and bound(delta_in)
+        values[f"composed{suffix}"] = bound and bound(bound_in)
     return values
 
 
@@ -386,8 +407,8 @@ def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
     return values - _means(values, sensitive)[sensitive]
 
 
-def _pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
-    """Give the norm of the sum of two groups' means, over the features, for each pair.
+def _norms_of_pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
+    """For each pair of groups, give the norm (over features) of their means' sum.
 
     Of absolute deviations it is what Eq. 18 has.
     """
@@ -395,8 +416,8 @@ def _pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
         yield float(np.linalg.norm(first + second))
 
 
-def _largest(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """The largest absolute deviation."""
+def _largest_deviation(values: np.ndarray, sensitive: np.ndarray) -> float:
+    """The largest absolute deviation of a value (N, F) from its group's mean."""
     return float(np.abs(_deviations(values, sensitive)).max())
 
 
@@ -427,8 +448,8 @@ def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
         return np.ones(values.shape[1])
     deviation = values.std(0)
     size = np.abs(values.mean(0))
-    constant = deviation <= ROUNDING * np.finfo(np.float32).eps * size
-    return eta / np.where(constant, 1, deviation)
+    is_constant = deviation <= ROUNDING * np.finfo(np.float32).eps * size
+    return eta / np.where(is_constant, 1, deviation)
 
 
 def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:

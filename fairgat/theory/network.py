@@ -41,7 +41,7 @@ def measure(method: Method) -> list[LayerTerms]:
             features otherwise than by step 3, or a node's attention does not sum to 1.
     """
     sensitive = method.task.sensitive
-    with _recorded(method) as (model, inputs, output):
+    with _evaluated(method) as (model, inputs, output):
         first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
         second = attention_layer(
             "conv2", model.conv2, *inputs["conv2"], sensitive, before=first
@@ -50,16 +50,16 @@ def measure(method: Method) -> list[LayerTerms]:
         (h,) = inputs["linear"]
         logits, decisions = _double(output), _double(output > 0)
         groups = sensitive.numpy(force=True)
-        arrays = {
+        of_both = {
             "h": _double(h),
             "weight": _weight(model, model.linear),
             "sensitive": groups,
             "eta": model.eta,
             "before": second,
         }
-        logit = linear_terms("logit", out=logits, **arrays)
+        logit = linear_terms("logit", out=logits, **of_both)
         probability = linear_terms(
-            "probability", out=expit(logits), sigmoid=True, **arrays
+            "probability", out=expit(logits), sigmoid=True, **of_both
         )
         parity = disparity(decisions, groups)
         return [first, second, logit, replace(probability, statistical_parity=parity)]
@@ -79,21 +79,26 @@ def account(method: Method) -> list[Account]:
         ValueError: a layer averages its heads or has a residual.
     """
     graph = method.task.graph
-    with _recorded(method) as (model, inputs, logits):
+    with _evaluated(method) as (model, inputs, logits):
         first = _pass(model.conv1, *inputs["conv1"], graph)
         second = _pass(model.conv2, *inputs["conv2"], graph)
 
         (h,) = inputs["linear"]
         weight = _weight(model, model.linear)
         scale = gain(_double(h) @ weight.T, model.eta)
-        read = replace(second, direction=weight[0] * scale, read=_double(logits))
+        through_linear = replace(
+            second, direction=weight[0] * scale, read=_double(logits)
+        )
 
-        layers = {"conv1": first, "conv2": second, "logit": read}
-        return [each for name in layers for each in layers[name].accounts(name)]
+        accounts = []
+        layers = {"conv1": first, "conv2": second, "logit": through_linear}
+        for name, layer in layers.items():
+            accounts += layer.accounts(name)
+        return accounts
 
 
 def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
-    """Take what a pass of a layer leaves."""
+    """Pass x (N, F) through a layer; keep what `Pass` has of it."""
     out, attention = _attention(conv, x, csr)
     h, weight = _double(x), _weight(conv, conv.lin)
     gain_c, gain_z = gains(h, weight, attention, _eta(conv))
@@ -157,7 +162,14 @@ def attention_layer(
     h, weight = _double(x), _weight(conv, conv.lin)
     groups, after = sensitive.numpy(force=True), _double(out.relu())
     return attention_terms(
-        name, h, after, weight, attention, groups, _eta(conv), before
+        layer=name,
+        h=h,
+        out=after,
+        weight=weight,
+        attention=attention,
+        sensitive=groups,
+        eta=_eta(conv),
+        before=before,
     )
 
 
@@ -196,17 +208,18 @@ def _attention(
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)
-    place, shape = (target, source), (len(x), len(x))
-    return out, [csr_matrix((head, place), shape) for head in _double(alpha).T]
+    row_and_column, shape = (target, source), (len(x), len(x))
+    heads = [csr_matrix((head, row_and_column), shape) for head in _double(alpha).T]
+    return out, heads
 
 
 @contextmanager
-def _recorded(
+def _evaluated(
     method: Method,
 ) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
-    """Pass once over the graph in evaluation mode.
+    """Pass once over the graph in evaluation mode, in which the model stays within.
 
-    Gives the model, its layers' positional inputs and its logits.
+    Gives the model, its layers' positional inputs by their names, and its logits.
     """
     model = method.model
     if not isinstance(model, NodeClassifier):
@@ -218,22 +231,26 @@ def _recorded(
     hooks = []
     for name in ("conv1", "conv2", "linear"):
         layer = getattr(model, name)
-        keep = partial(_keep, inputs, name)
-        hooks.append(layer.register_forward_pre_hook(keep))
-    training = model.training
+        hook = partial(_store_input, inputs, name)
+        hooks.append(layer.register_forward_pre_hook(hook))
+    was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
             # On a copy: in a pass, a method may keep something for its next step.
-            yield model, inputs, copy.copy(method).embed()
+            logits = copy.copy(method).embed()
+            yield model, inputs, logits
     finally:
-        model.train(training)
+        model.train(was_training)
         for hook in hooks:
             hook.remove()
 
 
-def _keep(inputs: dict[str, tuple], name: str, _: nn.Module, given: tuple) -> None:
-    inputs[name] = given
+def _store_input(
+    inputs: dict[str, tuple], name: str, _: nn.Module, arguments: tuple
+) -> None:
+    """A hook that stores a layer's positional arguments under its name."""
+    inputs[name] = arguments
 
 
 def _double(tensor: Tensor) -> np.ndarray:

@@ -22,7 +22,9 @@ from fairgat.training.job import build
 from fairgat.training.record import Record
 
 IDENTITY = ("dataset", "method", "cell", "split")
+"""The columns that say of which run a row is."""
 MEASURED = {"theory": (measure, LayerTerms), "account": (account, Account)}
+"""What measures a trained method, and the class of its results."""
 
 
 def rebuild(
@@ -72,15 +74,15 @@ def trained(
     model, debiased = directory / "model.npz", data / "debiased"
     edited = debiased / record.dataset / record.method / f"split-{record.split}.npz"
     return rebuild(
-        record.module,
-        methods.settings(record.module, dict(record.settings)),
-        graph,
-        split,
-        record.trained_by,
-        record.seed,
-        model,
-        load_npz(model),
-        edited if edited.exists() else None,
+        module=record.module,
+        settings=methods.settings(record.module, dict(record.settings)),
+        graph=graph,
+        split=split,
+        training=record.trained_by,
+        seed=record.seed,
+        model=model,
+        arrays=load_npz(model),
+        debiased=edited if edited.exists() else None,
     )
 
 
@@ -126,37 +128,43 @@ def measure_runs(
         DataError: a file is missing or malformed, or a model's arrays are not those of
             the method.
     """
-    measured, kind = MEASURED[what]
-    columns = [*IDENTITY, *(field.name for field in fields(kind))]
-    whole, protocol = Graph.load(graph), NodeTraining(**training)
-    numbers = list(dict.fromkeys(split for _, split in runs))
-    files_of = dict(zip(runs, models, strict=True))
+    measure_one, result_class = MEASURED[what]
+    columns = [*IDENTITY, *(field.name for field in fields(result_class))]
+    data, protocol = Graph.load(graph), NodeTraining(**training)
+    split_numbers = list(dict.fromkeys(split for _, split in runs))
+    split_file_of = dict(zip(split_numbers, split_files, strict=False))
+    # Empty for a method that needs none.
+    debiased_of = dict(zip(split_numbers, debiased, strict=False))
+    winner = None
     if selection:
         winner = files.read_json(selection)["winner"]
-        files_of = {run: file for run, file in files_of.items() if run[0] == winner}
         print(f"the selected cell of {method} on {dataset}: {winner}")
 
     rows = []
-    for (cell, split), model in files_of.items():
+    for (cell, split), model in zip(runs, models, strict=True):
+        if selection and cell != winner:
+            continue
         arrays = load_npz(model)
         if not arrays:
             continue
-        place = numbers.index(split)
         try:
-            trained = rebuild(
-                module,
-                methods.settings(module, {**settings, **cells.from_path(cell)}),
-                whole,
-                splits.load(split_files[place]),
-                protocol,
-                splits.seed_of(seed, dataset, split),
-                model,
-                arrays,
-                debiased[place] if debiased else None,
+            trained_method = rebuild(
+                module=module,
+                settings=methods.settings(
+                    module, {**settings, **cells.from_path(cell)}
+                ),
+                graph=data,
+                split=splits.load(split_file_of[split]),
+                training=protocol,
+                seed=splits.seed_of(seed, dataset, split),
+                model=model,
+                arrays=arrays,
+                debiased=debiased_of.get(split),
             )
-            results = measured(trained)
-        except NotDefined as error:
+            results = measure_one(trained_method)
+        except NotDefined as error:  # as it is then for each of the method's runs
             print(f"{method} on {dataset}: {error}")
             return pd.DataFrame(columns=columns)
-        rows += [(dataset, method, cell, split, *astuple(each)) for each in results]
+        for result in results:
+            rows.append((dataset, method, cell, split, *astuple(result)))
     return pd.DataFrame(rows, columns=columns)

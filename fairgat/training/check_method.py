@@ -45,7 +45,7 @@ class Trained:
     fit: Fit
     initial: Mapping[str, Tensor]
     """Its parameters before the first epoch."""
-    drew: bool
+    uses_randomness: bool
     """Whether training drew random numbers of PyTorch."""
     output: Tensor
     """Of a pass in evaluation after the last epoch."""
@@ -82,42 +82,43 @@ class Subject:
         """The method trained on the graph, with which others are compared."""
         return self.train(self.graph, self.split)
 
-    def train(self, graph: Graph, split: Split, world: int = 0) -> Trained:
+    def train(self, graph: Graph, split: Split, random_state: int = 0) -> Trained:
         """Train on a graph.
 
         Args:
-            world: the state of random numbers that no seed of ours decides.
+            random_state: the seed of generators that no seed of ours decides.
         """
-        with _random_numbers(world):
+        with _random_numbers(random_state):
             method = self.build(graph, split)
             initial = {name: each.clone() for name, each in parameters(method)}
             before = torch.get_rng_state()
             result = fit(method)
-            drew = not torch.equal(before, torch.get_rng_state())
+            uses_randomness = not torch.equal(before, torch.get_rng_state())
             output = method.forward().detach()
-        return Trained(method, result, initial, drew, output)
+        return Trained(method, result, initial, uses_randomness, output)
 
     def build(self, graph: Graph, split: Split) -> Method:
         """Make the method, freshly initialised."""
         training = TASKS[self.task](epochs=EPOCHS, hidden=WIDTH, weight_decay=0)
-        made = (self.module, self.settings, graph, split, training, 0)
+        seed = 0
+        arguments = (self.module, self.settings, graph, split, training, seed)
         if not self.implementation.needs_debiased:
-            return job.build(*made)
+            return job.build(*arguments)
         with tempfile.TemporaryDirectory(prefix="fairgat-") as folder:
             path = Path(folder, "debiased.npz")
             debias(graph, split["train"], Debias(epochs=2), 0).save(path)
-            return job.build(*made, path)
+            return job.build(*arguments, path)
 
 
 @contextmanager
-def _random_numbers(world: int) -> Iterator[None]:
+def _random_numbers(random_state: int) -> Iterator[None]:
     """Set the generators that a training may draw from, and leave them as they were."""
     # NumPy's old generator, too: it is the one that no seed of ours decides.
     of_python = random.getstate()
     of_numpy = np.random.get_state()  # noqa: NPY002
     of_torch = torch.get_rng_state()
-    random.seed(world)
-    np.random.seed(world)  # noqa: NPY002
+    random.seed(random_state)
+    np.random.seed(random_state)  # noqa: NPY002
     try:
         yield
     finally:
@@ -148,15 +149,15 @@ def check_training(subject: Subject) -> None:
 def check_gradients(subject: Subject) -> None:
     """Training changes each of its parameters."""
     trained = subject.trained
-    still = []
+    unchanged = []
     for name, parameter in parameters(trained.method):
         if torch.equal(parameter, trained.initial[name]):
-            still.append(f"self.{name}")
-    if still:
-        verb = "is" if len(still) == 1 else "are"
+            unchanged.append(f"self.{name}")
+    if unchanged:
+        verb = "is" if len(unchanged) == 1 else "are"
         raise ConfigError(
-            f"after {EPOCHS} epochs {', '.join(still)} {verb} as at the start: either "
-            "the loss does not depend on it, no gradient gets there (.detach(), "
+            f"after {EPOCHS} epochs {', '.join(unchanged)} {verb} as at the start: "
+            "either the loss does not depend on it, no gradient gets there (.detach(), "
             "torch.no_grad(), a decision by > or argmax), or no optimizer has it. What "
             "is to stay has requires_grad_(False)"
         )
@@ -164,8 +165,8 @@ def check_gradients(subject: Subject) -> None:
 
 def check_seed(subject: Subject) -> None:
     """Two trainings with one seed give the same, to the last bit."""
-    again = subject.train(subject.graph, subject.split, world=1)
-    if not _same(subject.trained, again):
+    again = subject.train(subject.graph, subject.split, random_state=1)
+    if not _end_alike(subject.trained, again):
         raise ConfigError(
             "two trainings with the same seed differ: draw random numbers by PyTorch, "
             "whose seed is set, and not by numpy.random or random"
@@ -175,7 +176,7 @@ def check_seed(subject: Subject) -> None:
 def check_test_labels(subject: Subject) -> None:
     """What is held out for the test changes nothing."""
     graph, split = _with_another_test(subject.graph, subject.split)
-    if not _same(subject.trained, subject.train(graph, split)):
+    if not _end_alike(subject.trained, subject.train(graph, split)):
         what = "labels of test nodes: learn from those of self.task.train only"
         if "test_edges" in split:
             what = "edges held out for the test: learn from self.task.edge_index only"
@@ -191,13 +192,14 @@ def check_order(subject: Subject) -> None:
     graph = subject.graph.permute(order)
     split = _renumbered(subject.split, rank)
 
+    # The same weights on the renumbered graph.
     trained = subject.trained
     with _random_numbers(0):
         method = subject.build(graph, split)
         method.load(trained.method.model.state_dict())
         output = method.forward().detach()
     outputs = [output[torch.from_numpy(method.task.rank)]]
-    if _draws_nothing(subject):
+    if _draws_nothing(subject):  # a training on it ends alike, too
         outputs.append(subject.train(graph, split).in_order)
 
     expected = trained.in_order
@@ -218,7 +220,7 @@ def _draws_nothing(subject: Subject) -> bool:
     Link prediction draws pairs, and a method that does more than `build` when it is
     made may draw nodes there.
     """
-    if subject.task != "node_classification" or subject.trained.drew:
+    if subject.task != "node_classification" or subject.trained.uses_randomness:
         return False
     return subject.implementation.__init__ is Method.__init__
 
@@ -235,8 +237,8 @@ def check_groups(subject: Subject) -> None:
         return
     except Exception as error:
         raise ConfigError(
-            f"with three groups it fails ({_told(error, subject)}): where it is for "
-            'two only, write `for_two_groups = "its name"` in the class'
+            f"with three groups it fails ({_explained(error, subject)}): where it is "
+            'for two only, write `for_two_groups = "its name"` in the class'
         ) from None
 
 
@@ -250,12 +252,12 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = {
 }
 
 
-def check(path: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def check(path: str, options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Check each class of a method's module.
 
     Args:
         path: of its file, or the name of a module in the package.
-        given: its settings, without which it has its defaults.
+        options: its settings, without which it has its defaults.
 
     Yields:
         What was checked, and what is wrong: a sentence, or nothing. After the first one
@@ -271,15 +273,15 @@ def check(path: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"{path}: write `class Settings(Model):`, with Model from fairgat.config"
         )
     try:
-        settings = methods.settings(path, dict(given))
+        settings = methods.settings(path, dict(options))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error} (give it by --set NAME=VALUE)") from None
     for task in tasks:
         subject = Subject(path, task, settings)
-        for what, check_one in CHECKS.items():
-            wrong = _wrong(check_one, subject)
-            yield f"{task}: {what}", wrong
-            if wrong and check_one is check_training:
+        for title, check_one in CHECKS.items():
+            problem = _problem(check_one, subject)
+            yield f"{task}: {title}", problem
+            if problem and check_one is check_training:
                 break
 
 
@@ -305,15 +307,16 @@ def _tasks(module: ModuleType, path: str) -> list[Task]:
     return tasks
 
 
-def _wrong(check_one: Callable[[Subject], None], subject: Subject) -> str:
+def _problem(check_one: Callable[[Subject], None], subject: Subject) -> str:
+    """Say what a check finds wrong; nothing where it passes."""
     try:
         check_one(subject)
     except Exception as error:  # whatever a file of one's own raises
-        return _told(error, subject)
+        return _explained(error, subject)
     return ""
 
 
-def _told(error: Exception, subject: Subject) -> str:
+def _explained(error: Exception, subject: Subject) -> str:
     """Put an error in words, with its place in the file if it is no message of ours."""
     if isinstance(error, FairGATError):
         return str(error)
@@ -325,11 +328,11 @@ def _told(error: Exception, subject: Subject) -> str:
     return text
 
 
-def _same(one: Trained, other: Trained) -> bool:
+def _end_alike(one: Trained, other: Trained) -> bool:
     """Whether two trainings ended alike, and all epochs that they report are alike."""
     pairs = [(one.output, other.output)]
-    for name, kept in one.fit.kept.items():
-        pairs.append((kept.output, other.fit.kept[name].output))
+    for protocol, epoch in one.fit.reported.items():
+        pairs.append((epoch.output, other.fit.reported[protocol].output))
     return all(torch.equal(*pair) for pair in pairs)
 
 
@@ -339,11 +342,11 @@ def _with_another_test(graph: Graph, split: Split) -> tuple[Graph, Split]:
         labels = graph.labels.copy()
         labels[split["test"]] = 1 - labels[split["test"]]
         return replace(graph, labels=labels), split
-    edges, others = split["test_edges"], split["test_non_edges"]
-    known = [split["train_edges"], split["validation_edges"], others]
-    every = symmetrise(np.concatenate(known, axis=1), graph.num_nodes)
-    swapped = {**split, "test_edges": others, "test_non_edges": edges}
-    return graph.with_edges(every), swapped
+    edges, non_edges = split["test_edges"], split["test_non_edges"]
+    swapped = {**split, "test_edges": non_edges, "test_non_edges": edges}
+    parts = [split["train_edges"], split["validation_edges"], non_edges]
+    all_edges = symmetrise(np.concatenate(parts, axis=1), graph.num_nodes)
+    return graph.with_edges(all_edges), swapped
 
 
 def _renumbered(split: Split, rank: np.ndarray) -> Split:

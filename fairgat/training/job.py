@@ -25,7 +25,7 @@ from fairgat.nn import keep_freed_memory
 from fairgat.plan import Run
 from fairgat.tasks.base import Task, task_class
 from fairgat.tasks.device import use
-from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit, nothing
+from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit, ignore
 from fairgat.training.record import Record, digests, pack
 
 
@@ -63,9 +63,9 @@ def run(
     graph: str | Path,
     split: str | Path,
     directory: str | Path,
-    progress: Progress = nothing,
+    progress: Progress = ignore,
     debiased: str | Path | None = None,
-    observe: Observer = nothing,
+    observe: Observer = ignore,
     device: Device = "cpu",
 ) -> Record:
     """Train one cell on one split, and write its run.json and the files beside it.
@@ -77,26 +77,25 @@ def run(
     model.npz the weights of the one that stands for the run.
 
     Args:
+        job: the task, data set, method, cell and split.
+        module: the method's.
         settings: the method's, with the cell's hyperparameters.
         training: the task's protocol.
         seed: the experiment's.
+        graph, split: the files to read; `directory` gets those that are written.
         debiased: the file of the debiased graph, for a method that needs one.
         progress, observe: as `fairgat.training.loop.fit` calls them.
     """
     keep_freed_memory()
     torch.set_num_threads(threads)
-    computed_on = use(device)
+    device_name = use(device)
     started = time.perf_counter()
     protocol = TASKS[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
     # Now: an hour later the checkout may have changed.
     code = revision(paths=_files_of(module))
 
-    result, failure = Fit(), None
-    # After a failure the history tells how far it came; no epoch is selected.
-    epochs: dict[str, int] = {}
-    predictions: dict[str, np.ndarray] = {}
-    weights: dict[str, np.ndarray] = {}
+    result, failure = Fit(), None  # filled epoch by epoch
     try:
         method = build(
             module,
@@ -109,11 +108,13 @@ def run(
         )
         fit(method, progress, observe, result)
         predictions = pack(_predictions(method.task, result))
-        epochs = {name: result.kept[name].epoch for name in sorted(result.kept)}
-        weights = result.weights
     except (CellCalledOff, Diverged, NotDefined) as error:
         failure = str(error)
+        # The history tells how far it came; no epoch is reported.
+        result = Fit(history=result.history, seconds=result.seconds)
+        predictions = {}
 
+    epochs = {name: result.reported[name].epoch for name in sorted(result.reported)}
     median = statistics.median(result.seconds) if result.seconds else None
     record = Record(
         **vars(job),
@@ -131,18 +132,23 @@ def run(
             "seconds": time.perf_counter() - started,
             "threads": threads,
             "machine": platform.platform(),
-            "device": computed_on,
+            "device": device_name,
         },
         versions=versions(),
         code=code,
     )
+    _write(Path(directory), record, result, predictions)
+    return record
 
-    directory = Path(directory)
+
+def _write(
+    directory: Path, record: Record, result: Fit, predictions: dict[str, np.ndarray]
+) -> None:
+    """Write a run's files; run.json last, which says that the others are there."""
     save_npz(directory / "predictions.npz", **predictions)
-    save_npz(directory / "model.npz", **weights)
+    save_npz(directory / "model.npz", **result.weights)
     files.write_text(directory / "history.csv", _csv(result.history))
     record.write(directory)
-    return record
 
 
 def _files_of(module: str) -> list[str]:
@@ -163,8 +169,8 @@ def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
             infinity.
     """
     predictions = {}
-    for kept in result.kept.values():
-        predictions[kept.epoch] = task.predictions(kept.output)
+    for reported in result.reported.values():
+        predictions[reported.epoch] = task.predictions(reported.output)
     for epoch, arrays in predictions.items():
         for name, array in arrays.items():
             if np.isnan(array).any():
@@ -178,7 +184,7 @@ def _csv(rows: list[dict[str, float]]) -> str:
 
     Without pandas, whose import would take long in every run.
     """
-    columns = {"epoch": None}
+    columns = {"epoch": None}  # in the order in which rows bring them
     for row in rows:  # an observer may skip epochs
         columns |= dict.fromkeys(row)
     text = io.StringIO()

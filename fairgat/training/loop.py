@@ -23,7 +23,7 @@ class Diverged(FairGATError):
 
 
 @dataclass(frozen=True)
-class Kept:
+class ReportedEpoch:
     """An epoch that a protocol reports, and the model's output after it."""
 
     epoch: int
@@ -34,21 +34,25 @@ class Kept:
 class Fit:
     """A trained model: its state at the selected epoch, and the history."""
 
-    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol, see `Task.rules`
+    reported: dict[str, ReportedEpoch] = field(default_factory=dict)
+    """By protocol, see `Task.rules`."""
     weights: dict[str, np.ndarray] = field(default_factory=dict)
+    """Those of the epoch that stands for the run."""
     history: list[dict[str, float]] = field(default_factory=list)
+    """A row for each epoch."""
     seconds: list[float] = field(default_factory=list)
+    """Of each epoch."""
 
 
-def nothing(epoch: int, given: object) -> dict[str, float]:
+def ignore(epoch: int, given: object) -> dict[str, float]:
     """Neither show nor observe anything."""
     return {}
 
 
 def fit(
     method: Method,
-    progress: Progress = nothing,
-    observe: Observer = nothing,
+    progress: Progress = ignore,
+    observe: Observer = ignore,
     result: Fit | None = None,
 ) -> Fit:
     """Train for the protocol's epochs.
@@ -69,7 +73,7 @@ def fit(
     """
     task, result = method.task, result or Fit()
     epochs = task.training.epochs
-    reported = task.rules[task.training.reported]
+    rule_of_run = task.rules[task.training.reported]
     losses: dict[str, float] = {}
     scores: list[dict[str, float]] = []
     outputs: dict[int, torch.Tensor] = {}  # by position among the scores
@@ -77,16 +81,17 @@ def fit(
         started = time.perf_counter()
         output = method.forward()
         if epoch:
-            place = epoch - 1
+            position = epoch - 1
             scores.append(_validated(task, output.detach(), epoch))
-            outputs[place] = output.detach().clone()
+            outputs[position] = output.detach().clone()
             outputs = _reportable(outputs, task, scores)
-            measured = {
-                f"validation_{name}": scores[place][name] for name in scores[place]
-            }
-            row = {"epoch": epoch, **losses, **measured, **observe(epoch, method)}
+
+            row = {"epoch": epoch, **losses}
+            for name, score in scores[position].items():
+                row[f"validation_{name}"] = score
+            row |= observe(epoch, method)
             result.history.append(row)
-            if reported(scores) == place:
+            if rule_of_run(scores) == position:  # the best epoch so far
                 result.weights = _weights(method)
             progress(epoch, row)
         if epoch < epochs:
@@ -94,9 +99,9 @@ def fit(
             result.seconds.append(time.perf_counter() - started)
 
     for protocol, rule in task.rules.items():
-        place = rule(scores)
-        output = method.postprocess(outputs[place])
-        result.kept[protocol] = Kept(place + 1, output)
+        position = rule(scores)
+        output = method.postprocess(outputs[position])
+        result.reported[protocol] = ReportedEpoch(position + 1, output)
     return result
 
 
@@ -109,11 +114,11 @@ def _weights(method: Method) -> dict[str, np.ndarray]:
 def _reportable(
     outputs: dict[int, torch.Tensor], task: Task, scores: list[dict[str, float]]
 ) -> dict[int, torch.Tensor]:
-    """Keep the outputs that a rule may report in the end."""
-    if task.returns:
+    """Select the outputs, by position among the scores, that a rule may yet report."""
+    if task.returns:  # to any earlier epoch
         return outputs
-    places = {rule(scores) for rule in task.rules.values()}
-    return {place: outputs[place] for place in places}
+    positions = {rule(scores) for rule in task.rules.values()}
+    return {position: outputs[position] for position in positions}
 
 
 def _validated(task: Task, output: torch.Tensor, epoch: int) -> dict[str, float]:

@@ -11,8 +11,8 @@ from fairgat.config import TASKS, Model, Task, Training, explain
 from fairgat.errors import DataError
 from fairgat.files import read_json, sha256_of, write_json
 
-NAME = "run.json"
-FILES = (NAME, "history.csv", "predictions.npz", "model.npz")
+RUN_JSON = "run.json"
+FILES = (RUN_JSON, "history.csv", "predictions.npz", "model.npz")
 """All that a run leaves."""
 
 
@@ -70,7 +70,7 @@ class Record(Model):
 
     def write(self, folder: Path) -> None:
         content = {key: value for key, value in self if value is not None}
-        write_json(folder / NAME, content)
+        write_json(folder / RUN_JSON, content)
 
     @classmethod
     def read(cls, path: str | Path) -> "Record":
@@ -84,8 +84,8 @@ class Record(Model):
         except ValidationError as error:
             problem = explain(error, "", cls)[0]
             raise DataError(
-                f"{path} is not a {NAME} of this version: {problem}; train this run "
-                "again"
+                f"{path} is not a {RUN_JSON} of this version: {problem}; train this "
+                "run again"
             ) from None
 
     def check_inputs(self, folder: Path, inputs: Mapping[str, str]) -> None:
@@ -122,11 +122,11 @@ def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray
     Raises:
         DataError: the epoch was not kept.
     """
-    kept = arrays.get("epochs", np.zeros(0)) == epoch
-    if not kept.any():
+    is_reported = arrays.get("epochs", np.zeros(0)) == epoch
+    if not is_reported.any():
         raise DataError(
             f"predictions.npz lacks the reported epoch {epoch}: train this run again"
         )
-    row = kept.argmax()
+    row = is_reported.argmax()
     names = [name for name in arrays if name.endswith("logits")]
     return {name: arrays[name][row] for name in names}

@@ -48,43 +48,43 @@ def measure(
     keep_freed_memory()  # as a training job does
     # PyTorch, too: some methods compute more with it than others.
     torch.set_num_threads(settings.threads)
-    computed_on = use(device)
+    device_name = use(device)
 
     debiased = debiased or {}
-    given = {
+    inputs = {
         "graph": Graph.load(graph),
         "split": splits.load(split),
         "training": NodeTraining(**training),
         "seed": seed_of(seed, dataset, 0),
     }
     running: dict[str, Method] = {}
-    timed: dict[str, str] = {}
+    timed_cells: dict[str, str] = {}
     failures: dict[str, str] = {}
     for name, entry in entries.items():
         module, edited = entry["module"], debiased.get(name)
         for cell, values in entry["cells"].items():
             chosen = methods.settings(module, dict(values))
             try:
-                running[name] = build(module, chosen, **given, debiased=edited)
+                running[name] = build(module, chosen, **inputs, debiased=edited)
             except (CellCalledOff, NotDefined) as error:
                 failures.setdefault(name, str(error))
                 continue
-            timed[name] = cell
-            break
+            timed_cells[name] = cell
+            break  # the first cell that can be trained
     return {
         "dataset": dataset,
         "threads": settings.threads,
         "warmup": settings.warmup,
         "epochs": settings.epochs,
         "machine": environment.machine(),
-        "device": computed_on,
-        "epoch_seconds": _clocked(running, settings),
-        "cells": timed,
+        "device": device_name,
+        "epoch_seconds": _seconds(running, settings),
+        "cells": timed_cells,
         "failures": failures,
     }
 
 
-def _clocked(
+def _seconds(
     running: Mapping[str, Method], settings: Runtime
 ) -> dict[str, list[float]]:
     """Train the methods in turns; give the seconds of each epoch after the warm-up."""

@@ -46,7 +46,7 @@ def test_every_method_trains(on_gpu, name, cls):
     assert all(parameter.is_cuda for parameter in method.model.parameters())
     result = fit(method)
     assert np.isfinite([row["loss"] for row in result.history[1:]]).all()
-    for protocol, kept in result.kept.items():
+    for protocol, kept in result.reported.items():
         scores = judged(method, graph, kept.output, protocol)
         assert all(0.3 < scores[part]["accuracy"] <= 1 for part in HELD_OUT)
 

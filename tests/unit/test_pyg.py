@@ -11,7 +11,7 @@ from fairgat.cli.finished_run import data_of
 from fairgat.data.graph import load_npz
 from fairgat.errors import ConfigError, DataError
 from fairgat.scores.judging import judged
-from fairgat.training.record import NAME, Record, unpack
+from fairgat.training.record import RUN_JSON, Record, unpack
 
 OVERLAY = """
 only_datasets: [demo-social, demo-citation]
@@ -40,7 +40,7 @@ def trained(tmp_path_factory):
 
 def _run(folder, name):
     """Give graph and split of a run, its scores as `collect` has them, and predictions."""
-    (path,) = folder.glob(f"runs/*/{name}/gat/*/split-1/{NAME}")
+    (path,) = folder.glob(f"runs/*/{name}/gat/*/split-1/{RUN_JSON}")
     record = Record.read(path)
     _, graph, split = data_of(path.parent, record)
     scores = judged(path, graph, split, record.inputs).scores[record.protocol]

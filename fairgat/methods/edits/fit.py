@@ -80,23 +80,33 @@ class Debiasing:
         settings: with the data set's own number of rounds.
 
     Attributes:
+        x: (N, F) X; `one_hop` is Ã X and `two_hops` Ã² X.
+        contrast: (n,) weights of the training nodes, by which a product with values is
+            group 1's mean less group 0's.
         scale: (F,) s.
-        adjacency: (N, N) float32 Ã; with the momentum, which is as large, it takes up
+        critic: from [X s, Ã X s, Ã² X s] to a number for each node.
+        adjacency: (N, N) float32 Ã; with its momentum, which is as large, it takes up
             the memory.
+        rowptr: (N + 1,) where each source's edges begin in the graph's edge_index.
     """
 
     def __init__(self, graph: Graph, train: np.ndarray, settings: Debias) -> None:
         graph.require_two_groups("EDITS")
         self.graph = graph
         self.settings = settings
-        self.train = torch.from_numpy(train)
+
+        # The features, with columns of length 1.
         features = torch.from_numpy(graph.features)
         tiny = torch.finfo(features.dtype).tiny
         self.x = features / features.norm(dim=0).clamp_min(tiny)
-        # Mean over group 1 minus mean over group 0, as weights of the training nodes.
-        member = torch.from_numpy(graph.sensitive)[self.train] > 0
-        ones, zeros = member.sum(), (~member).sum()
-        self.contrast = torch.where(member, 1 / ones, -1 / zeros)
+
+        # The groups of the training nodes.
+        self.train = torch.from_numpy(train)
+        in_group_1 = torch.from_numpy(graph.sensitive)[self.train] > 0
+        size_1, size_0 = in_group_1.sum(), (~in_group_1).sum()
+        self.contrast = torch.where(in_group_1, 1 / size_1, -1 / size_0)
+
+        # The two players, and their optimisers.
         self.scale = torch.ones(graph.num_features, requires_grad=True)
         self.critic = torch.nn.Linear(3 * graph.num_features, 1)
         options = {
@@ -106,13 +116,15 @@ class Debiasing:
         }
         self.scale_optimizer = torch.optim.RMSprop([self.scale], **options)
         self.critic_optimizer = torch.optim.RMSprop(self.critic.parameters(), **options)
-        n = graph.num_nodes
+
+        # The dense graph with self-loops; edge_index is sorted by source.
+        nodes = graph.num_nodes
         source, target = graph.edge_index
-        self.adjacency = np.zeros((n, n), dtype=np.float32)
+        self.adjacency = np.zeros((nodes, nodes), dtype=np.float32)
         self.adjacency[source, target] = 1
         np.fill_diagonal(self.adjacency, 1)
-        self.velocity = np.zeros_like(self.adjacency)
-        self.rowptr = np.searchsorted(source, np.arange(n + 1))
+        self.adjacency_momentum = np.zeros_like(self.adjacency)
+        self.rowptr = np.searchsorted(source, np.arange(nodes + 1))
         self.propagate()
 
     def propagate(self) -> None:
@@ -149,22 +161,22 @@ class Debiasing:
     def distance(self, weights: Tensor) -> Tensor:
         """Compute the critic's mean over group 0 minus its mean over group 1.
 
-        `weights` (n,) are those of the training nodes, as `contrast` has them.
+        `weights` (n,) of the training nodes are `contrast`, perhaps under dropout.
         """
         s = self.scale
         hops = [hop[self.train] * s for hop in (self.x, self.one_hop, self.two_hops)]
         output = self.critic(torch.cat(hops, dim=1)).squeeze(1)
         return -(weights @ output)
 
-    def dropped(self) -> Tensor:
-        """(n,) `contrast` under dropout of the critic's output."""
+    def contrast_with_dropout(self) -> Tensor:
+        """(n,) `contrast` under dropout of the critic's output, which it multiplies."""
         return torch.dropout(self.contrast, self.settings.critic_dropout, train=True)
 
     def feature_step(self) -> None:
         """min over s of feature_weight ||X s - X|| + distance."""
         settings = self.settings
         change = (self.x * self.scale - self.x).norm()
-        distance = self.distance(self.dropped())
+        distance = self.distance(self.contrast_with_dropout())
         loss = settings.feature_weight * change + distance
         self.scale_optimizer.zero_grad()
         loss.backward()
@@ -185,8 +197,9 @@ class Debiasing:
         """
         settings = self.settings
         with torch.no_grad():
+            # The gradient is u a^T + v b^T.
             u = torch.zeros(self.graph.num_nodes)
-            u[self.train] = -self.dropped()
+            u[self.train] = -self.contrast_with_dropout()
             weights = self.critic.weight[0].view(3, -1) * self.scale
             _, w1, w2 = weights.unbind()
             v = torch.from_numpy(self.adjacency) @ u
@@ -205,13 +218,13 @@ class Debiasing:
             np.float32(rate),
             np.float32(threshold),
             self.adjacency,
-            self.velocity,
+            self.adjacency_momentum,
         )
         launch(kernels.symmetrise, self.adjacency)
 
     def critic_step(self) -> float:
         """Step the critic to raise the distance, and clip its weights."""
-        loss = -self.distance(self.dropped())
+        loss = -self.distance(self.contrast_with_dropout())
         self.critic_optimizer.zero_grad()
         loss.backward()
         self.critic_optimizer.step()
@@ -226,6 +239,7 @@ class Debiasing:
 
         Uses up `adjacency`: its edges are set to 0, which leaves the gains.
         """
+        # Changes of self-loops, and of edges, each once.
         source, target = self.graph.edge_index
         upper = source < target
         diagonal = np.diagonal(self.adjacency) - 1
@@ -250,8 +264,8 @@ class Debiasing:
     def largest_gains(self, limit: int) -> tuple[np.ndarray, np.float32]:
         """Find the pairs that gained most, at most `limit`, once only gains are left.
 
-        The gains are counted in bins of their bits, which have the order of the values,
-        and the last bins are taken that together have few enough.
+        The gains are counted in bins of their leading bits, which have the order of the
+        values, and the last bins are taken that together have few enough.
 
         Returns:
             (2, M) the pairs, and the least gain of their bins, 0 where these are all.
@@ -259,15 +273,17 @@ class Debiasing:
         bits = self.adjacency.view(np.uint32)
         counts = kernels.histogram(bits)
         counts[0] = 0  # no gain
-        at_least = counts[::-1].cumsum()[::-1]
-        too_many = at_least > limit
-        first = max(1, int(too_many.sum()))
+        in_bin_or_above = counts[::-1].cumsum()[::-1]
+        too_many = in_bin_or_above > limit
+        first_bin = max(1, int(too_many.sum()))
 
-        source, target = pairs = np.empty((2, at_least[first]), dtype=np.int32)
-        kernels.collect(bits, first, source, target)
-        if first == 1:
+        pairs = np.empty((2, in_bin_or_above[first_bin]), dtype=np.int32)
+        source, target = pairs
+        kernels.collect(bits, first_bin, source, target)
+        if first_bin == 1:  # all that gained
             return pairs, np.float32(0)
-        return pairs, np.uint32(first << kernels.BIN_BITS).view(np.float32)
+        least_bits = np.uint32(first_bin << kernels.BIN_BITS)
+        return pairs, least_bits.view(np.float32)
 
 
 def debias(

@@ -26,7 +26,7 @@ def structure_step(
     """Take one step of SGD with momentum, soft-thresholded and clamped to [0, 1].
 
     The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of
-    each row and on the diagonal.
+    each row and on the diagonal. `velocity` (N, N) is the momentum's sum of gradients.
     """
     number = adjacency.dtype.type
     zero, one, two = number(0), number(1), number(2)
@@ -47,11 +47,11 @@ def structure_step(
 
 @_jit
 def _symmetrise_row(matrix, s):
-    """Average the tiles (s, t >= s) with those across the diagonal."""
+    """Average the tiles of tile row s, from the diagonal on, with those across it."""
     size, half = len(matrix), matrix.dtype.type(0.5)
-    for first in range(s * TILE, size, TILE):
+    for first_column in range(s * TILE, size, TILE):
         for i in range(s * TILE, min((s + 1) * TILE, size)):
-            for j in range(max(first, i + 1), min(first + TILE, size)):
+            for j in range(max(first_column, i + 1), min(first_column + TILE, size)):
                 mean = half * (matrix[i, j] + matrix[j, i])
                 matrix[i, j] = mean
                 matrix[j, i] = mean

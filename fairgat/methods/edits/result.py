@@ -66,9 +66,9 @@ class Debiased:
         """
         removed = self.weakening < threshold * self.lowest
         added = self.gain > threshold * self.highest
-        edges = len(removed) - removed.sum() + added.sum()
-        beyond_list = threshold * self.highest < self.floor
-        if beyond_list or edges > self.limit:
+        num_edges = len(removed) - removed.sum() + added.sum()
+        adds_unlisted = threshold * self.highest < self.floor
+        if adds_unlisted or num_edges > self.limit:
             # One short clause: tables join it with the cells that it stops.
             raise CellCalledOff(
                 "debiased graph denser than max_density_factor allows: more than "
@@ -84,16 +84,15 @@ class Debiased:
             DataError: `graph` is not the one that was debiased.
         """
         source, target = graph.edge_index
-        edges = graph.edge_index[:, source < target]
-        debiased = len(self.weakening), len(self.scale)
-        if (edges.shape[1], graph.num_features) != debiased:
+        edges = graph.edge_index[:, source < target]  # each once
+        sizes_debiased = len(self.weakening), len(self.scale)
+        if (edges.shape[1], graph.num_features) != sizes_debiased:
             raise DataError(
                 "the debiased edges belong to another graph; delete "
                 "results/data/debiased and run again"
             )
         added, removed = self.changes(threshold)
-        left = edges[:, ~removed]
-        edges = np.concatenate([left, self.pairs[:, added]], axis=1)
+        edges = np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1)
         edges = symmetrise(edges, graph.num_nodes)
         features = graph.features[:, self.kept_features(dropped_features)]
         return replace(graph, features=np.ascontiguousarray(features), edge_index=edges)

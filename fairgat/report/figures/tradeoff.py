@@ -9,7 +9,7 @@ from fairgat import measures
 from fairgat.measures import Measure
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import read, under
+from fairgat.scores.runs import read, rows_under
 
 READS = ("cells", "selection")
 TASK = None
@@ -75,7 +75,7 @@ def _cells(settings: Settings, files: Files) -> pd.DataFrame:
         failed |= {(*pair, run["cell"]) for run in selection["failed"]}
         selected.add((*pair, selection["winner"]))
 
-    rows = under(read(*files["cells"]), *settings.protocols)
+    rows = rows_under(read(*files["cells"]), *settings.protocols)
     is_shown = rows["method"].isin(settings.rows)
     rows = rows[(rows["part"] == "test") & is_shown]
     cell = ["dataset", "method", "cell"]

@@ -57,7 +57,7 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threa
         method = job.build(
             module, settings, same, parts, training, 0, tmp_path / "debiased.npz"
         )
-        output = fit(method).kept[""].output
+        output = fit(method).reported[""].output
         predictions = method.task.predictions(output)
         outcomes.append(
             (
@@ -103,7 +103,7 @@ def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
     again.model.eval()
     with torch.no_grad():
         output = again.postprocess(again.embed())
-    np.testing.assert_allclose(output, result.kept[""].output, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(output, result.reported[""].output, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("module", with_task("NodeClassification"), ids=name_of)
@@ -115,7 +115,7 @@ def test_it_trains_on_three_groups_or_says_why_not(module):
         return
     method = make(module, three_groups())
     result = fit(method)
-    scores = judged(method, three_groups(), result.kept[""].output)["test"]
+    scores = judged(method, three_groups(), result.reported[""].output)["test"]
     assert {f"accuracy_{group}" for group in range(3)} <= set(scores)
     assert (
         len(result.history) == NODE.epochs
@@ -126,7 +126,7 @@ def test_it_trains_on_three_groups_or_says_why_not(module):
 @pytest.mark.parametrize("module", with_task("LinkPrediction"), ids=name_of)
 def test_links_among_three_groups_are_learned(module):
     method = make(module, three_groups(), LINK)
-    output = fit(method).kept[LINK.protocol].output
+    output = fit(method).reported[LINK.protocol].output
     assert judged(method, three_groups(), output, LINK.protocol)["test"]["accuracy"] > 0
 
 

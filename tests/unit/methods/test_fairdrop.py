@@ -32,7 +32,7 @@ def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_
     non_edges = task.sample_non_edges()
     monkeypatch.setattr(task, "sample_non_edges", lambda: non_edges)
     method.update(None)
-    kept = task.edge_index[:, method.kept]
+    kept = task.edge_index[:, method.kept_edges]
     assert 0 < kept.size(1) < task.edge_index.size(1)
     z = embedded(model, task.features, adjacency(kept, task.graph.num_nodes))
     scores = z @ z.t()

@@ -279,7 +279,7 @@ def test_memory_stays_level_where_groups_change(edge_index, sensitive):
             )
             torch.testing.assert_close(layer(features(), edge_index, groups), expected)
     (_, kinds) = graphs._graphs[edge_index]
-    assert sum(map(len, kinds.values())) <= graphs.KEPT
+    assert sum(map(len, kinds.values())) <= graphs.MOST_CACHED
 
 
 def test_data_that_is_replaced_is_read_anew(edge_index, sensitive):

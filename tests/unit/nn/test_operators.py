@@ -143,12 +143,12 @@ def test_a_graph_is_read_once(monkeypatch):
 
 def test_nothing_is_kept_of_a_graph_that_is_gone():
     edge_index, sensitive = random_graph()
-    before = len(pointers._found)
+    before = len(pointers._memory)
     out = FairGATConv(5, 8)(features(), edge_index, sensitive)
     out.sum().backward()
-    assert len(pointers._found) > before
+    assert len(pointers._memory) > before
     del edge_index, sensitive, out
-    assert len(pointers._found) == before
+    assert len(pointers._memory) == before
 
 
 def test_features_and_edges_in_shared_memory_are_read_at_every_call():

@@ -81,7 +81,7 @@ def test_a_gap_that_is_missing_is_left_out_by_every_rule():
         assert np.isnan(row["validation_equal_opportunity"])
         gap = row["validation_statistical_parity"]
         keys.append((row["validation_accuracy"], -gap))
-    kept = result.kept[""]
+    kept = result.reported[""]
     assert kept.epoch == 1 + keys.index(max(keys))
     test = judged(method, graph, kept.output)["test"]
     assert np.isnan(test["equal_opportunity"])
@@ -94,12 +94,12 @@ def test_a_run_reports_every_rule(method):
     graph = small_graph(nodes=90, edges=400)
     method = make(method, graph, NodeTraining(epochs=12, hidden=8))
     result = fit(method)
-    assert set(result.kept) == {"", *epochs.RULES}
+    assert set(result.reported) == {"", *epochs.RULES}
     assert set(get_args(EpochRuleName)) == {"accuracy", *epochs.RULES}
-    assert result.kept["last"].epoch == 12
+    assert result.reported["last"].epoch == 12
     losses = [row["validation_loss"] for row in result.history]
-    assert result.kept["least_loss"].epoch == 1 + losses.index(min(losses))
-    for kept in result.kept.values():
+    assert result.reported["least_loss"].epoch == 1 + losses.index(min(losses))
+    for kept in result.reported.values():
         found = judged(method, graph, kept.output)["validation"]
         row = result.history[kept.epoch - 1]
         *measures, _ = NAMES

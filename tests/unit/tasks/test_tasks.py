@@ -38,7 +38,7 @@ def test_the_losses(graph):
 def test_predictions_are_in_the_data_sets_own_order(graph):
     method = make("gat", graph)
     result = fit(method)
-    output = result.kept[""].output
+    output = result.reported[""].output
     logits = method.task.predictions(output)["logits"]
     test = part(graph, "test")
     positive = logits[test] > 0

@@ -18,10 +18,10 @@ from fairgat.theory.account import (
     OVER,
     PARTS,
     Pass,
-    compared,
+    compared_groups,
+    decision_parts,
+    effect_of_means,
     least_gap,
-    of_decisions,
-    of_means,
 )
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
@@ -82,7 +82,7 @@ def test_every_part_by_its_definition(seed, groups, heads):
     out = np.maximum(z + bias, 0)
     attention = list(map(csr_matrix, dense))
     found = Pass(c, out, attention, sensitive, labels, weight).accounts("x")
-    expected = list(product(OVER, compared(sensitive)))
+    expected = list(product(OVER, compared_groups(sensitive)))
     assert [(a.over, a.group) for a in found] == expected
 
     of_group, of_both = np.empty_like(c), np.empty_like(c)
@@ -147,12 +147,12 @@ def test_what_means_make_of_decisions():
     # Of one shape: all of the gap comes from the means.
     moved = values - 0.7
     gap = (values > 0).mean() - (moved > 0).mean()
-    assert of_means(values, moved) == pytest.approx(gap, abs=EXACT)
+    assert effect_of_means(values, moved) == pytest.approx(gap, abs=EXACT)
     # Of one mean: none does.
-    assert of_means(np.array([-1.0, 1, 2, 2]), np.full(4, 1.0)) == 0
+    assert effect_of_means(np.array([-1.0, 1, 2, 2]), np.full(4, 1.0)) == 0
     # By hand, of means 2 and -1: moved by 3, all of the first are below 0, and of the
     # second nobody crosses it.
-    made = of_means(np.array([1.0, 2, 3]), np.array([-9.0, 1, 5]))
+    made = effect_of_means(np.array([1.0, 2, 3]), np.array([-9.0, 1, 5]))
     assert made == pytest.approx(0.5, abs=EXACT)
 
 
@@ -162,15 +162,15 @@ def test_decisions_are_divided_by_label_first():
 
     # A perfect classifier: base rates alone.
     labels, of_others = labels_of(68), labels_of(83)
-    parts = of_decisions(9.0 * labels - 4.5, 9.0 * of_others - 4.5, labels, of_others)
+    parts = decision_parts(9.0 * labels - 4.5, 9.0 * of_others - 4.5, labels, of_others)
     np.testing.assert_allclose(parts, [-0.075, 0, 0], atol=EXACT)
     # The same, moved.
     labels, logits = labels_of(100), np.arange(200) / 40 - 2.5
-    parts = of_decisions(logits, logits - 0.5, labels, labels)
+    parts = decision_parts(logits, logits - 0.5, labels, labels)
     np.testing.assert_allclose(parts, [0, 0.1, 0], atol=EXACT)
     # Of one mean: what is left.
     mine, others = np.tile([-1.0, 1.0], 50), np.tile([-1.0, -1.0, -1.0, 3.0], 25)
-    parts = of_decisions(mine, others, np.zeros(100), np.zeros(100))
+    parts = decision_parts(mine, others, np.zeros(100), np.zeros(100))
     np.testing.assert_allclose(parts, [0, 0, 0.25], atol=EXACT)
 
 
@@ -178,10 +178,10 @@ def test_the_parts_of_decisions_add_up():
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(size=(2, 300)), rng.integers(-1, 2, (2, 300))
     mine, others = (logits > 0).mean(1)
-    parts = of_decisions(*logits, *labels)
+    parts = decision_parts(*logits, *labels)
     assert parts.sum() == pytest.approx(mine - others, abs=EXACT)
     # Nobody of label 0 to compare with.
-    parts = of_decisions(*logits, labels[0], np.ones(300))
+    parts = decision_parts(*logits, labels[0], np.ones(300))
     assert np.isnan(parts).all()
 
 

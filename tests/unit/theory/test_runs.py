@@ -18,7 +18,7 @@ from fairgat.plan import Run
 from fairgat.theory.account import PARTS
 from fairgat.theory.runs import measure_runs
 from fairgat.training import job as training
-from fairgat.training.loop import fit, nothing
+from fairgat.training.loop import fit, ignore
 from fairgat.training.record import Record, unpack
 
 TRAINING = {"epochs": 6, "hidden": 8}
@@ -198,7 +198,7 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
 def test_measures_change_no_method_that_notes_something_on_itself(folder):
     settings = methods.settings("fairgnn", {"estimator_epochs": 5})
     losses = []
-    for observe in (nothing, theory.measure_every(1)):
+    for observe in (ignore, theory.measure_every(1)):
         result = fit(built(folder, "fairgnn", settings), observe=observe)
         losses.append([row["loss"] for row in result.history])
     assert losses[0] == losses[1]

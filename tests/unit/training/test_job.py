@@ -37,7 +37,7 @@ def test_the_best_validation_epoch_is_kept(graph):
         )
         for row in result.history
     ]
-    kept = result.kept[""]
+    kept = result.reported[""]
     assert kept.epoch == 1 + keys.index(max(keys))
     method.model.load_state_dict(
         {name: torch.from_numpy(value) for name, value in result.weights.items()}
@@ -72,7 +72,7 @@ def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(
     with pytest.raises(ConfigError, match="`starts_from_forward = False`"):
         fit(method)
     method.starts_from_forward, method.to_compare = False, 3
-    assert fit(method).kept
+    assert fit(method).reported
     method.embed, method.to_compare = lambda: torch.dropout(embed(), 0.5, train=True), 3
     with pytest.raises(ConfigError, match="two passes of the network differ"):
         fit(method)

@@ -17,13 +17,13 @@ def test_noise_on_the_embeddings_of_gat():
         *(fit(make(NOISE, graph, LINK, size=s)) for s in (0.5, 0)),
     )
     assert plain.history == noisy.history == none.history
-    for rule, kept in plain.kept.items():
-        torch.testing.assert_close(none.kept[rule].output, kept.output)
-        noise = (noisy.kept[rule].output - kept.output) / kept.output.std(
+    for rule, kept in plain.reported.items():
+        torch.testing.assert_close(none.reported[rule].output, kept.output)
+        noise = (noisy.reported[rule].output - kept.output) / kept.output.std(
             0, correction=0
         )
         assert abs(noise.mean()) < 0.05 and noise.std(0).sub(0.5).abs().max() < 0.1
         assert torch.equal(
-            noisy.kept[rule].output,
-            fit(make(NOISE, graph, LINK, size=0.5)).kept[rule].output,
+            noisy.reported[rule].output,
+            fit(make(NOISE, graph, LINK, size=0.5)).reported[rule].output,
         )

@@ -120,8 +120,8 @@ def test_the_common_threshold_is_the_most_accurate_one():
     result, task = fit(method), method.task
     validation = task.validation
     labels = task.graph.labels[validation]
-    for rule, shifted in result.kept.items():
-        logits = plain.kept[rule].output.numpy()
+    for rule, shifted in result.reported.items():
+        logits = plain.reported[rule].output.numpy()
         assert np.ptp(logits - shifted.output.numpy()) < 1e-5
         every = [
             ((logits[validation] > cut) == labels).mean()
