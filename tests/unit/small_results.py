@@ -1,8 +1,6 @@
 """Small hand-made results for the tests of scores and reporting."""
 
-import json
 import math
-from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -31,10 +29,14 @@ TABLES = {
 
 
 def scores(task, accuracy, fairness):
-    """Scores with one accuracy; `fairness` is one number for every measure or one per measure, None where missing."""
+    """Give scores with one accuracy.
+
+    `fairness` is one number for every measure, or one for each, None where missing.
+    """
     names = measures.names(task, "chosen")
-    values = fairness if isinstance(fairness, list | tuple) else [fairness] * len(names)
-    values = [math.nan if value is None else value for value in values]
+    if not isinstance(fairness, list | tuple):
+        fairness = [fairness] * len(names)
+    values = [math.nan if value is None else value for value in fairness]
     gaps = dict(zip(names, values, strict=True))
     return {"accuracy": accuracy, "auc": accuracy} | gaps
 
@@ -50,65 +52,67 @@ def metrics(
     failure=None,
     protocols=None,
 ):
-    """One judged run; `protocols` is what others than the reported one give, by name."""
+    """Give one judged run.
+
+    `protocols` is what others than the reported one give, by name.
+    """
     judged = {"validation": validation, "test": test or validation}
-    protocols = dict.fromkeys(
-        ["validation", "fairdrop"] if task == LINK else [""], judged
-    ) | (protocols or {})
+    names = ["validation", "fairdrop"] if task == LINK else [""]
+    given = dict.fromkeys(names, judged) | (protocols or {})
     record = Record(
         task=task,
         dataset=dataset,
         method=method,
         cell=cell,
         split=split,
-        protocol=next(iter(protocols)),
-        epochs={} if failure else dict.fromkeys(protocols, 3),
+        protocol=names[0],
+        epochs={} if failure else dict.fromkeys(given, 3),
         failure=failure,
         training={"epochs": 5},
         runtime={"seconds": 9.0, "seconds_per_epoch": 0.5},
         code={"commit": "c0ffee", "modified": False},
     )
-    return Judged(record, {} if failure else protocols)
+    return Judged(record, {} if failure else given)
 
 
 def perfect_scores(dataset, task):
-    """A perfect prediction's scores on two splits, with gaps of 4 and 6 %."""
-    rows = [
-        (dataset, split, *each)
-        for split, gap in enumerate([0.04, 0.06])
-        for each in scores(task, 1.0, gap).items()
-    ]
+    """Give a perfect prediction's scores on two splits, with gaps of 4 and 6 %."""
+    rows = []
+    for split, gap in enumerate([0.04, 0.06]):
+        for metric, value in scores(task, 1.0, gap).items():
+            rows.append((dataset, split, metric, value))
     return pd.DataFrame(rows, columns=list(perfect.COLUMNS))
 
 
 def finish(plan, contents):
     """Collect and aggregate judged runs as the rules do."""
-    found = {
-        Run(*(getattr(each.run, field.name) for field in fields(Run))): each
-        for each in contents
-    }
+    judged_of = {_run_of(judged): judged for judged in contents}
     for task in (NODE, LINK):
         for path in plan.files("perfect", task):
             frames.write(path, perfect_scores(Path(path).stem, task))
+
+        selections = []
         for dataset, method in plan.pairs(task):
-            judged = [found[run] for run in plan.runs(task, dataset, method)]
-            frame, folder = (
-                judging.table(judged),
-                plan.path(f"runs/{task}/{dataset}/{method}"),
-            )
-            chosen = selection.select(frame, task, "validation", "fair", 0.01, None)
-            frames.write(f"{folder}/runs.csv", frame)
-            trained_at = judging.trained_at(each.run for each in judged)
-            write_json(f"{folder}/selection.json", chosen | {"trained_at": trained_at})
+            judged = [judged_of[run] for run in plan.runs(task, dataset, method)]
+            shard = judging.table(judged)
+            chosen = selection.select(shard, task, "validation", "fair", 0.01, None)
+            chosen["trained_at"] = judging.trained_at(each.run for each in judged)
+            selections.append(chosen)
+
+            folder = plan.path(f"runs/{task}/{dataset}/{method}")
+            frames.write(f"{folder}/runs.csv", shard)
+            write_json(f"{folder}/selection.json", chosen)
+
         shards = runs.read(*plan.shards(task))
-        averages = summary.cells(shards, 1)
-        chosen = [
-            json.loads(Path(path).read_text()) for path in plan.files("selection", task)
-        ]
+        cells = summary.cells(shards, ddof=1)
+        winners = summary.winners(selections, cells, paper.means(task))
         folder = plan.path(f"summary/{task}")
         frames.write(f"{folder}/runs.csv", summary.without_times(shards))
-        frames.write(f"{folder}/cells.csv", averages)
-        frames.write(
-            f"{folder}/winners.csv",
-            summary.winners(chosen, averages, paper.means(task)),
-        )
+        frames.write(f"{folder}/cells.csv", cells)
+        frames.write(f"{folder}/winners.csv", winners)
+
+
+def _run_of(judged):
+    """Name a judged run as the plan does."""
+    record = judged.run
+    return Run(record.task, record.dataset, record.method, record.cell, record.split)
