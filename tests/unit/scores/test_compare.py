@@ -66,6 +66,17 @@ def test_lines_have_the_order_of_the_rows():
     assert second.mean == pytest.approx(np.mean(NOISY))
 
 
+def test_a_line_has_what_its_row_has_and_its_numbers():
+    """Wherever the row stood before."""
+    rows = pd.DataFrame([row("nifty"), row("fairgat")])
+
+    lines = compare(rows.iloc[1:], scores("gat", GAT))
+
+    numbers = {"n_splits", "mean", "std", "pairs", "difference", "spread"}
+    numbers |= {"low", "high", "corrected", "ran", "constant"}
+    assert set(lines.columns) == numbers | set(rows.columns)
+
+
 def test_splits_on_which_either_side_lacks_a_score_are_left_out():
     base = scores("gat", [*GAT[:3], None, None])
     own = scores("fairgat", [None, *BETTER[1:]])
