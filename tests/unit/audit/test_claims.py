@@ -1,7 +1,5 @@
 """The paper's claims, on its own numbers, on altered ones and on ours."""
 
-import re
-
 import pandas as pd
 import pytest
 from scipy import stats
@@ -259,27 +257,26 @@ def page():
     return render(pages.claims(pd.concat(checks), support.differences()), "md")
 
 
-def first_row(text, start):
-    """The cells of the first row of a table that starts so."""
+def rows_of(text, start):
+    """The cells of each row of the page's tables that starts so."""
+    rows = []
     for line in text.splitlines():
         if line.startswith(f"| {start} "):
-            return [cell.strip() for cell in line.split("|")[1:-1]]
-    raise AssertionError(f"no row starts with {start}")
+            rows.append([cell.strip() for cell in line.split("|")[1:-1]])
+    return rows
 
 
 def test_the_page_shows_a_claims_status_by_every_kind_of_results(page):
-    _, claim, *statuses = first_row(page, "1")
+    _, claim, *statuses = rows_of(page, "1")[0]
 
     assert claim.startswith("FairGAT improves every")
     assert statuses == ["supported", "supported", "not run"]
 
 
 def test_the_page_shows_the_cells_and_files_of_our_results(page):
-    (cells,) = re.findall(r"\| statistical_parity on pokec-n +\|  +\| (.*?) +\|", page)[
-        :1
-    ]
+    _, cells = rows_of(page, "statistical_parity on pokec-n")
 
-    assert cells == "fairgat c; gat c"
+    assert cells[1:] == ["", "fairgat c; gat c", ""]
     assert "\nOurs: summary/node_classification/winners.csv." in page
 
 

@@ -107,17 +107,11 @@ def test_what_every_page_shows_renders_all_again(content, change):
         assert after[name] != before[name]
 
 
-@pytest.fixture
-def with_more_links(content):
-    """A further data set of link prediction."""
-    more = content["datasets"] | {"more": {"task": LINK}}
-    return content | {"datasets": more}
+def test_a_further_data_set_renders_the_pages_of_its_task_again(content):
+    before = params(content)
+    datasets = content["datasets"] | {"more": {"task": LINK}}
 
-
-def test_a_further_data_set_renders_the_pages_of_its_task_again(
-    content, with_more_links
-):
-    before, after = params(content), params(with_more_links)
+    after = params(content | {"datasets": datasets})
 
     assert after["link_prediction"] != before["link_prediction"]
     for name in ("comparison", "ablation", "theory", "figure runtime"):

@@ -37,7 +37,7 @@ def by_definition(ranked, desired):
 
 
 def test_a_published_value():
-    """Seven men before three women: FairRankTune's example, which adds 1e-7 to shares."""
+    """Seven men before three women: FairRankTune's, which adds 1e-7 to shares."""
     ranked, desired = np.repeat([0, 1], [7, 3]), np.array([0.7, 0.3])
 
     assert ndkl(ranked, desired) == pytest.approx(0.2925554332073208, rel=1e-5)

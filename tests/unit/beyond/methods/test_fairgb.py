@@ -1,4 +1,4 @@
-"""FairGB's mixtures, loss and steps against one dense graph with the synthetic nodes."""
+"""FairGB's mixtures, loss and steps, against one graph with the synthetic nodes."""
 
 from dataclasses import replace
 

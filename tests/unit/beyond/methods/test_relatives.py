@@ -36,7 +36,7 @@ def test_the_pass_of_a_fame_and_its_gradient(double, softmax, axis, slope):
 
 
 def drawn_neighbours(method):
-    """Draw edges; by node the sets of its neighbours in its own and in the other group."""
+    """Draw edges; by node its neighbours in its own and in the other group, as sets."""
     csr, sensitive = method.task.plain_csr, method.task.graph.sensitive
     sets = [(set(), set()) for _ in sensitive]
     source, target = csr.source.tolist(), csr.target.tolist()
@@ -50,18 +50,13 @@ def drawn_neighbours(method):
     return sets
 
 
-@pytest.fixture
-def graph_with_one_sided_node():
-    """Node 0 has neighbours in its own group alone."""
+def test_bemaps_neighbourhoods_are_balanced():
     graph = small_graph(nodes=60, edges=500)
     source, target = graph.edge_index
     sensitive = graph.sensitive.copy()
-    sensitive[source[target == 0]] = sensitive[0]
-    return replace(graph, sensitive=sensitive)
-
-
-def test_bemaps_neighbourhoods_are_balanced(graph_with_one_sided_node):
-    method = make(BEMAP, graph_with_one_sided_node, beta=0.5, at_least=2)
+    sensitive[source[target == 0]] = sensitive[0]  # node 0 has its own group alone
+    one_sided_graph = replace(graph, sensitive=sensitive)
+    method = make(BEMAP, one_sided_graph, beta=0.5, at_least=2)
     graph = method.task.graph
     source, target = graph.edge_index
 
