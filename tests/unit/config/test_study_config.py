@@ -6,7 +6,6 @@ from small_results import LINK, NODE
 from fairgat import config
 from fairgat.config import study_rows
 from fairgat.errors import ConfigError
-from fairgat.measures import checks
 
 BOTH = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
 ROW = {
@@ -163,34 +162,3 @@ def test_a_configuration_without_a_study_has_no_rows():
 
     with pytest.raises(ConfigError, match="there is no study"):
         study_rows.rows(without)
-
-
-@pytest.mark.parametrize(
-    "study",
-    [
-        {"metrics": ["accuracy", "positive_rate_1"]},
-        {"metrics": ["accuracy"], "epochs": [("qian", "accuracy")]},
-    ],
-    ids=["of a group", "with rules for the epoch"],
-)
-def test_a_study_may_ask_for_measures(study):
-    checks.check(load(**study))
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [("acuracy", "did you mean 'accuracy'"), ("dp_mixed", "")],
-    ids=["misspelt", "of the other task"],
-)
-def test_an_unknown_measure_is_refused(name, advice):
-    message = rf"study\.metrics: '{name}' is not a measure of {NODE}; .*{advice}"
-
-    with pytest.raises(ConfigError, match=message):
-        checks.check(load(metrics=[name]))
-
-
-def test_a_measure_that_is_not_kept_under_other_rules_is_refused():
-    message = r"with `epochs` there are only accuracy, .* not auc"
-
-    with pytest.raises(ConfigError, match=message):
-        checks.check(load(metrics=["auc"], epochs=[("qian", "accuracy")]))

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairgat import config
 from fairgat.errors import ConfigError
-from fairgat.measures import checks, registry
+from fairgat.measures import registry
 
 NODE = "node_classification"
 
@@ -22,30 +21,6 @@ def mine(of=lambda decisions: 0.5, **changes):
 def compute(monkeypatch, *measures):
     monkeypatch.setitem(registry.MEASURES, NODE, measures)
     return registry.compute(NODE, None)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"name": "f1"}, "two measures of node_classification are called 'f1'"),
-        ({"better": "lowwer"}, "mine: better is "),
-        ({"roles": ("shwon",)}, "mine has an unknown role; did you mean 'shown'"),
-    ],
-    ids=["name", "better", "role"],
-)
-def test_an_entry_that_would_mislead_is_refused_at_the_start(
-    monkeypatch, changes, message
-):
-    settings = config.load_files("config.yaml")
-    entries = (*registry.MEASURES[NODE], mine(**changes))
-    monkeypatch.setitem(registry.MEASURES, NODE, entries)
-
-    with pytest.raises(ConfigError, match=message):
-        checks.check(settings)
-
-
-def test_the_registry_and_the_configuration_as_they_are_are_accepted():
-    checks.check(config.load_files("config.yaml"))
 
 
 @pytest.mark.parametrize(
