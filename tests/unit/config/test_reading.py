@@ -174,3 +174,11 @@ def test_an_alias_stands_for_what_it_names(read):
 
     assert content["c"] == content["a"]
     assert content["d"] == {"b": [1], "e": 2}
+
+
+def test_what_is_nested_as_a_configuration_may_be_is_read(read):
+    content = read("a: " + "[" * 40 + "x" + "]" * 40)
+
+    for _ in range(40):
+        (content["a"],) = content["a"]
+    assert content["a"] == "x"

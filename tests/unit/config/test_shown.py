@@ -164,6 +164,23 @@ def test_a_figure_has_the_methods_of_the_table_of_its_name(content):
     assert shown.figure_settings(loaded, "mine", NODE).rows == table.rows
 
 
+@pytest.mark.parametrize(
+    ("others", "rows"),
+    [
+        ({}, ["gat", "fairgat"]),
+        ({"others": True}, ["gat", "fairgat", "edits", "nifty", "fairgat-steps-12"]),
+    ],
+    ids=["by default", "others"],
+)
+def test_a_table_has_its_own_methods_and_others_if_it_says_so(content, others, rows):
+    table = {"methods": ["gat", "fairgat"], **others}
+    loaded = config.load(content | {"tables": {"comparison": table}})
+
+    settings = shown.table_settings(loaded, "comparison", NODE)
+
+    assert settings.rows == rows
+
+
 def test_a_table_says_why_a_data_set_is_not_run(content):
     table = shown.table_settings(config.load(content), "comparison", NODE)
 

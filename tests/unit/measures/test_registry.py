@@ -88,3 +88,52 @@ def test_tables_have_the_utilities_side_by_side_and_then_the_gaps():
 
 def test_cells_are_chosen_by_the_first_utility():
     assert registry.utility(NODE) == "accuracy"
+
+
+OWN = """
+from fairgat.measures import Measure
+
+MEASURES = {"node_classification": [Measure("always_one", "One", "One", lambda d: 1.0)]}
+"""
+
+
+@pytest.fixture
+def adopt(monkeypatch, tmp_path):
+    """Adopt the measures of a file with some text; the registry is restored."""
+    monkeypatch.setattr(registry, "MEASURES", dict(registry.MEASURES))
+
+    def adopt(text):
+        path = tmp_path / "own.py"
+        path.write_text(text)
+        registry.adopt([str(path)])
+
+    yield adopt
+    registry.find.cache_clear()
+
+
+def test_measures_of_a_file_of_ones_own_come_after_those_of_the_registry(adopt):
+    adopt(OWN)
+
+    assert registry.names(NODE)[-1] == "always_one"
+    assert registry.find("always_one").label == "One"
+
+
+def test_a_file_that_is_adopted_twice_has_its_measures_once(adopt):
+    adopt(OWN)
+    adopt(OWN)
+
+    assert registry.names(NODE).count("always_one") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "MEASURES must map a task"),
+        ("MEASURES = {'nodes': []}", "'nodes' is no task"),
+        ("MEASURES = {'node_classification': ['accuracy']}", "must map a task"),
+    ],
+    ids=["nothing", "no task", "no measure"],
+)
+def test_a_file_without_measures_is_refused(adopt, text, message):
+    with pytest.raises(ConfigError, match=message):
+        adopt(text)
