@@ -1,4 +1,7 @@
-"""What tests of methods compare with: attention over a dense adjacency matrix, written out, and small tasks."""
+"""What tests of methods compare with: small tasks, and attention written out.
+
+It is over a dense adjacency matrix.
+"""
 
 import copy
 from collections.abc import Iterable
@@ -23,31 +26,48 @@ LINK = LinkTraining(epochs=10, hidden=6)
 
 
 def small_graph(nodes: int = 40, edges: int = 120, features: int = 5) -> Graph:
-    """Two groups, with labels that depend on the group and features, of PyTorch's type, that depend on the label."""
+    """Two groups, with labels that depend on the group, and features on the label.
+
+    Features have PyTorch's default type.
+    """
     rng = np.random.default_rng(0)
     sensitive = rng.integers(2, size=nodes)
     labels = (rng.random(nodes) < 0.3 + 0.4 * sensitive).astype(np.int64)
-    x = rng.normal(size=(nodes, features)) + labels[:, None]
-    x = torch.from_numpy(x).to(torch.get_default_dtype()).numpy()
-    return Graph(
-        x, labels, sensitive, symmetrise(rng.integers(nodes, size=(2, edges)), nodes)
-    )
+    x = torch.from_numpy(rng.normal(size=(nodes, features)) + labels[:, None])
+    edge_index = symmetrise(rng.integers(nodes, size=(2, edges)), nodes)
+    x = x.to(torch.get_default_dtype())
+    return Graph(x.numpy(), labels, sensitive, edge_index)
 
 
 def three_groups(**options: int) -> Graph:
-    """The small graph with a third group, and with edges within and between all of them."""
+    """The small graph with a third group; edges lie within and between all groups."""
     graph = small_graph(**options)
     return replace(graph, sensitive=np.arange(graph.num_nodes) % 3)
+
+
+def sparse_graph(features: int = 5) -> Graph:
+    """A graph with nodes of every kind.
+
+    They have neighbours in one group, in the other, in both, and none at all.
+    """
+    graph = small_graph(features=features)
+    rng = np.random.default_rng(1)
+    few = rng.integers(graph.num_nodes - 2, size=(2, 30))
+    return graph.with_edges(symmetrise(few, graph.num_nodes))
+
+
+def split_of(graph: Graph, task: str = "node_classification", number: int = 0) -> dict:
+    """One of the splits that the tests train on."""
+    return splits.make(graph, task, Splits(), 0, "test", number)
 
 
 def make(
     module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE, **settings
 ):
     """A method on one split."""
-    split = splits.make(graph, protocol.task, Splits(), 0, "test", 0)
-    return training.build(
-        module, methods.settings(module, settings), graph, split, protocol, 0
-    )
+    validated = methods.settings(module, settings)
+    split = split_of(graph, protocol.task)
+    return training.build(module, validated, graph, split, protocol, 0)
 
 
 def judged(
@@ -55,10 +75,9 @@ def judged(
 ) -> dict[str, dict[str, float]]:
     """The scores of an output of what `make` made on the graph."""
     task = method.task
-    split = splits.make(graph, task.name, Splits(), 0, "test", 0)
-    return measures.judge(
-        task.training, graph, split, task.predictions(output), protocol
-    )
+    split = split_of(graph, task.name)
+    predictions = task.predictions(output)
+    return measures.judge(task.training, graph, split, predictions, protocol)
 
 
 def write_graph(
@@ -66,9 +85,11 @@ def write_graph(
 ) -> tuple[Path, list[Path]]:
     """Write graph.npz and split-{k}.npz as the workflow does; their paths."""
     graph.save(folder / "graph.npz")
-    paths = [folder / f"split-{k}.npz" for k in range(count)]
-    for k, path in enumerate(paths):
-        splits.save(path, splits.make(graph, task, Splits(), 0, "test", k))
+    paths = []
+    for number in range(count):
+        path = folder / f"split-{number}.npz"
+        splits.save(path, split_of(graph, task, number))
+        paths.append(path)
     return folder / "graph.npz", paths
 
 
@@ -82,7 +103,10 @@ def run_job(
     settings=(),
     **changes,
 ):
-    """Train a method on split 0 of a graph, from files to files in folder/name; what run.json holds."""
+    """Train a method on split 0 of a graph, from files to files in folder/name.
+
+    Gives what run.json holds.
+    """
     file, (split,) = write_graph(folder, graph, protocol.task)
     arguments = {
         "job": Run(protocol.task, "test", module, "default", 0),
@@ -117,37 +141,52 @@ def adjacency(edges: Tensor, nodes: int) -> Tensor:
 
 def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tensor:
     """A GATConv with one head: x (N, F), matrix (N, N) bool."""
-    c = x @ (conv.weight() if weight is None else weight).t()
-    scores = leaky_relu(
-        (c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None, :], 0.2
-    )
-    return scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c + conv.bias
+    if weight is None:
+        weight = conv.weight()
+    c = x @ weight.t()
+    scores = leaky_relu(scores_of(conv, c, 0), 0.2)
+    alpha = scores.masked_fill(~matrix, -torch.inf).softmax(1)
+    return alpha @ c + conv.bias
+
+
+def scores_of(conv, c: Tensor, head: int) -> Tensor:
+    """(N, N) what a head's target and source, in c (N, C), give an edge in sum."""
+    of_target = c @ conv.att_dst[0, head]
+    of_source = c @ conv.att_src[0, head]
+    return of_target[:, None] + of_source[None, :]
 
 
 def scaled(values: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 as the paper's equations have it."""
-    return eta * (values - values.mean(0) * center) / values.std(0, correction=0)
+    deviation = values.std(0, correction=0)
+    if center:
+        values = values - values.mean(0)
+    return eta * values / deviation
 
 
 def middle(values: Tensor) -> Tensor:
     """The median of each column; of two middle values the lower one."""
-    return values.sort(0).values[(len(values) - 1) // 2]
+    ranked = values.sort(0).values
+    return ranked[(len(values) - 1) // 2]
+
+
+def robust_deviation(values: Tensor) -> Tensor:
+    """The median distance from the median, over that of a normal column, 0.6745."""
+    distances = (values - middle(values)).abs()
+    return middle(distances) / 0.6745
 
 
 def robustly(values: Tensor, eta: float) -> Tensor:
-    """S3 by the median distance from the median, which for a normal column is 0.6745 deviations."""
-    return eta * values / (middle((values - middle(values)).abs()) / 0.6745)
+    """S3 by the robust deviation."""
+    return eta * values / robust_deviation(values)
 
 
 def clipped(values: Tensor, eta: float) -> Tensor:
-    """S3 of values that are at most three such deviations away from the median."""
+    """S3 of values that are at most three robust deviations away from the median."""
     centre = middle(values)
-    reach = 3 * middle((values - centre).abs()) / 0.6745
-    return scaled(
-        centre
-        + (values - centre).sign() * torch.minimum((values - centre).abs(), reach),
-        eta,
-    )
+    reach = 3 * robust_deviation(values)
+    distances = torch.minimum((values - centre).abs(), reach)
+    return scaled(centre + (values - centre).sign() * distances, eta)
 
 
 def constantly(values: Tensor, eta: float) -> Tensor:
@@ -166,9 +205,10 @@ def fair_layer(
     equal=False,
     scale=scaled,
 ) -> Tensor:
-    """A FairGATConv as Algorithm 1 has it, and its variants; count (N, N) is how often an edge stands [target, source].
+    """A FairGATConv as Algorithm 1 has it, and its variants.
 
     Args:
+        count: (N, N), how often an edge stands [target, source].
         share: rows with one kind of neighbours give it its share, too.
         unscaled, equal: scores of C before S3; scores of 0.
         scale: what is done in the place of S3.
@@ -177,35 +217,64 @@ def fair_layer(
     def step_three(values: Tensor) -> Tensor:
         if conv.eta is None:
             return values
-        return (
-            scaled(values, conv.eta, conv.center)
-            if scale is scaled
-            else scale(values, conv.eta)
-        )
+        if scale is scaled:
+            return scaled(values, conv.eta, conv.center)
+        return scale(values, conv.eta)
 
-    c = x @ (conv.lin.weight / torch.linalg.matrix_norm(conv.lin.weight, 2)).t()
-    c = (c if unscaled else step_three(c)).view(len(x), conv.heads, -1)
-    same, heads = groups[:, None] == groups[None, :], []
-    for h in range(conv.heads):
-        scores = (c[:, h] @ conv.att_dst[0, h])[:, None] + (
-            c[:, h] @ conv.att_src[0, h]
-        )[None, :]
-        weights = leaky_relu(scores * (not equal), conv.negative_slope).exp() * count
-        both = ((count * same).any(1) & (count * ~same).any(1))[:, None]
-        alpha = torch.zeros_like(scores)
-        for part, mass in (
-            (weights * same, 1 - conv.alpha_chi),
-            (weights * ~same, conv.alpha_chi),
-        ):
-            softmax = part / part.sum(1, keepdim=True).clamp_min(
-                1e-300
-            )  # a row without such edges: 0
-            alpha = alpha + softmax * (
-                mass if share else torch.where(both, x.new_tensor(mass), 1.0)
-            )
-        heads.append(alpha @ c[:, h])
+    norm = torch.linalg.matrix_norm(conv.lin.weight, 2)
+    c = x @ (conv.lin.weight / norm).t()
+    if not unscaled:
+        c = step_three(c)
+    c = c.view(len(x), conv.heads, -1)
+
+    same = groups[:, None] == groups[None, :]
+    heads = []
+    for head in range(conv.heads):
+        scores = scores_of(conv, c[:, head], head)
+        if equal:
+            scores = torch.zeros_like(scores)
+        weights = leaky_relu(scores, conv.negative_slope).exp() * count
+        alpha = divided(weights, same, conv.alpha_chi, share)
+        heads.append(alpha @ c[:, head])
     z = torch.cat(heads, 1) if conv.concat else torch.stack(heads).mean(0)
     return step_three(z) + conv.bias
+
+
+def divided(weights: Tensor, same: Tensor, alpha_chi: float, always: bool) -> Tensor:
+    """S1: (N, N) weights normalised within a row's own group and within the others.
+
+    Args:
+        same: (N, N) bool, whether target and source are of one group.
+        alpha_chi: the share of the others.
+        always: whether a row that has only one kind gives it no more than its share.
+    """
+    own, other = weights * same, weights * ~same
+    of_own, of_other = own.sum(1, keepdim=True), other.sum(1, keepdim=True)
+    own_share = torch.full_like(of_own, 1 - alpha_chi)
+    other_share = torch.full_like(of_other, alpha_chi)
+    if not always:
+        own_share[of_other == 0] = 1
+        other_share[of_own == 0] = 1
+    tiny = 1e-300  # a row without such edges has 0
+    softmax_of_own = own / of_own.clamp_min(tiny)
+    softmax_of_other = other / of_other.clamp_min(tiny)
+    return softmax_of_own * own_share + softmax_of_other * other_share
+
+
+def dense_pass(method, matrix, **options):
+    """FairGAT's whole network on dense matrices."""
+    model, x = method.model, method.task.features
+    sensitive = options.pop("sensitive", method.task.sensitive)
+    logit = options.pop("logit", True)
+    h = fair_layer(model.conv1, x, matrix, sensitive, **options).relu()
+    h = fair_layer(model.conv2, h, matrix, sensitive, **options)
+    if method.task.name == "link_prediction":
+        return h
+    z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
+    if logit:
+        step_three = options.get("scale", scaled)
+        z = step_three(z, model.conv1.eta)
+    return z + model.bias
 
 
 def neighbours(method) -> Tensor:
@@ -215,7 +284,8 @@ def neighbours(method) -> Tensor:
 
 def hidden(model, x: Tensor, matrix: Tensor) -> Tensor:
     """(N, C) outputs of both layers of a NodeClassifier."""
-    return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix).relu()
+    h = layer(model.conv1, x, matrix).relu()
+    return layer(model.conv2, h, matrix).relu()
 
 
 def logits_of(model, x: Tensor, matrix: Tensor) -> Tensor:
@@ -236,34 +306,41 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 
 
 def assert_trains_by(method, loss_of, epochs: int = 2) -> None:
-    """Each epoch has the loss that `loss_of` gives of a model with the same weights, and takes Adam's step of it."""
+    """Each epoch has the loss that `loss_of` gives, and takes Adam's step of it.
+
+    `loss_of` gets a model with the same weights.
+    """
     model = copy.deepcopy(method.model)
     optimizer = adam(model.parameters())
     for _ in range(epochs):
         loss = loss_of(model)
         step(optimizer, loss)
-        assert method.update(method.forward())["loss"] == pytest.approx(
-            loss.item(), abs=1e-7
-        )
+        losses = method.update(method.forward())
+        assert losses["loss"] == pytest.approx(loss.item(), abs=1e-7)
+    assert_same_weights(method.model, model)
+
+
+def assert_same_weights(ours, theirs) -> None:
+    """Two networks have the same parameters, up to rounding in float64."""
     torch.testing.assert_close(
-        method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7
+        ours.state_dict(), theirs.state_dict(), rtol=1e-6, atol=1e-7
     )
 
 
 def assert_same_pass(ours: Tensor, theirs: Tensor, inputs: Iterable[Tensor]) -> None:
-    """Two outputs are equal, and so are the gradients of a weighted sum of either by the inputs."""
-    weights, inputs = (
-        torch.randn(ours.shape, generator=torch.Generator().manual_seed(0)),
-        list(inputs),
-    )
-    results = [
-        [
-            out,
-            *torch.autograd.grad((out * weights).sum(), inputs, materialize_grads=True),
-        ]
-        for out in (ours, theirs)
-    ]
-    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-7)
+    """Two outputs are equal, and so are their gradients by the inputs.
+
+    These are of a weighted sum of each output.
+    """
+    inputs = list(inputs)
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(ours.shape, generator=generator)
+    gradients = []
+    for output in (ours, theirs):
+        total = (output * weights).sum()
+        gradients.append(torch.autograd.grad(total, inputs, materialize_grads=True))
+    torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(*gradients, rtol=1e-6, atol=1e-7)
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:
@@ -273,34 +350,9 @@ def bce(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def cross_entropy(logits: Tensor, shares: Tensor) -> Tensor:
-    """Cross-entropy of logits (N, K) against probabilities (N, K) of the groups, from its definition."""
+    """Cross-entropy from its definition.
+
+    Of logits (N, K) against probabilities (N, K) of the groups.
+    """
     p = logits.exp() / logits.exp().sum(1, keepdim=True)
     return -(shares * p.log()).sum(1).mean()
-
-
-def sparse_graph(features=5):
-    """A graph with nodes of every kind.
-
-    They have neighbours in one group, in the other, in both, and none at all.
-    """
-    graph = small_graph(features=features)
-    few = symmetrise(
-        np.random.default_rng(1).integers(len(graph.labels) - 2, size=(2, 30)),
-        len(graph.labels),
-    )
-    return graph.with_edges(few)
-
-
-def dense_pass(method, matrix, **options):
-    """FairGAT's whole network on dense matrices."""
-    model, x = method.model, method.task.features
-    sensitive = options.pop("sensitive", method.task.sensitive)
-    logit = options.pop("logit", True)
-    h = fair_layer(model.conv1, x, matrix, sensitive, **options).relu()
-    h = fair_layer(model.conv2, h, matrix, sensitive, **options)
-    if method.task.name == "link_prediction":
-        return h
-    z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
-    if logit:
-        z = options.get("scale", scaled)(z, model.conv1.eta)
-    return z + model.bias

@@ -7,32 +7,35 @@ from fairgat.config.protocol import Margins
 from fairgat.scores import selection
 
 MARGINS = Margins(accuracy=0.01, fairness=0.02)
+COLUMNS = [
+    "rule",
+    "protocol",
+    "dataset",
+    "method",
+    "cell",
+    "metric",
+    "mean",
+    "std",
+    "n_splits",
+]
 
 
-def summary(rows, rules=selection.RULES, protocol=""):
-    """(dataset, method, metric, mean, std) in percent, the same under every rule, as winners.csv has it."""
-    columns = [
-        "rule",
-        "protocol",
-        "dataset",
-        "method",
-        "cell",
-        "metric",
-        "mean",
-        "std",
-        "n_splits",
-    ]
-    found = [
-        (rule, protocol, d, m, "c", k, mean / 100, std / 100, 5)
-        for rule in rules
-        for d, m, k, mean, std in rows
-    ]
-    return pd.DataFrame(found, columns=columns)
+def summary(rows, rules=selection.RULES, protocol="", n_splits=5):
+    """Give (dataset, method, metric, mean, std) in percent as winners.csv has it.
+
+    They are the same under every rule, and all of the cell c.
+    """
+    winners = []
+    for rule in rules:
+        for dataset, method, metric, mean, std in rows:
+            run = (rule, protocol, dataset, method, "c", metric)
+            winners.append((*run, mean / 100, std / 100, n_splits))
+    return pd.DataFrame(winners, columns=COLUMNS)
 
 
-def published(*tables):
-    return [
-        (*key, both.mean, both.std)
-        for table in tables
-        for key, both in results.papers(table).items()
-    ]
+def published(table):
+    """List what one of the paper's tables prints, as `summary` takes it."""
+    rows = []
+    for key, result in results.papers(table).items():
+        rows.append((*key, result.mean, result.std))
+    return rows

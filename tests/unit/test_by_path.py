@@ -2,21 +2,15 @@
 
 import pytest
 
-from fairgat import config, measures, methods, plan
+from fairgat import config, methods, plan
 from fairgat.by_path import imported
 from fairgat.config import read_file
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
-from fairgat.measures import registry
 
 METHOD = """
 from .losses import WEIGHT
 from fairgat.methods.gat import NodeClassification, Settings
-"""
-MEASURES = """
-from fairgat.measures import Measure
-
-MEASURES = {"node_classification": [Measure("always_one", "One", "One", lambda d: 1.0)]}
 """
 
 
@@ -101,41 +95,6 @@ def test_a_source_by_its_path_needs_its_parts(tmp_path):
     )
     with pytest.raises(ConfigError, match=r"source\.py lacks Options, load"):
         datasets.source_of("mine", entry)
-
-
-@pytest.fixture
-def registry_restored():
-    before = dict(registry.MEASURES)
-    yield
-    registry.MEASURES.update(before)
-    registry.find.cache_clear()
-
-
-def test_measures_of_a_file_come_after_those_of_the_registry(
-    tmp_path, registry_restored
-):
-    path = tmp_path / "more.py"
-    path.write_text(MEASURES)
-    for _ in range(2):  # a process may be told twice
-        measures.adopt([str(path)])
-    names = measures.names("node_classification")
-    assert names[-1] == "always_one" and names.count("always_one") == 1
-    assert measures.find("always_one").label == "One"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "MEASURES must map a task"),
-        ("MEASURES = {'nodes': []}", "'nodes' is no task"),
-        ("MEASURES = {'node_classification': ['accuracy']}", "must map a task"),
-    ],
-)
-def test_a_file_without_measures_is_refused(tmp_path, registry_restored, text, words):
-    path = tmp_path / "more.py"
-    path.write_text(text)
-    with pytest.raises(ConfigError, match=words):
-        measures.adopt([str(path)])
 
 
 def test_a_table_and_a_figure_by_their_path(tmp_path):

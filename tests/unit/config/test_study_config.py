@@ -1,13 +1,12 @@
-"""A study that cannot be made, or would count something twice, is refused with what to do."""
+"""A study that cannot be made, or would count something twice, is refused."""
 
 import pytest
+from small_results import LINK, NODE
 
 from fairgat import config
 from fairgat.config import study_rows
 from fairgat.errors import ConfigError
-from fairgat.measures import checks
 
-NODE = "node_classification"
 BOTH = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
 ROW = {
     "method": "fairgat-centred",
@@ -30,7 +29,7 @@ CONTENT = {
     "methods": {
         "fairgat": BOTH,
         "fairgat-centred": BOTH | {"module": "fairgat"},
-        "fairdrop": {"tasks": ["link_prediction"]},
+        "fairdrop": {"tasks": [LINK]},
         "third": BOTH | {"module": "gat", "grid": {}, "without": ["raw"]},
         "timed": BOTH | {"module": "fairgat", "tasks": []},
         "twin": BOTH | {"same_as": "fairgat"},
@@ -39,12 +38,27 @@ CONTENT = {
 }
 
 
-def load(study=(), **changed) -> config.Config:
-    return config.load(CONTENT | {"study": CONTENT["study"] | dict(study)} | changed)
+def load(only_methods=(), **study) -> config.Config:
+    """The configuration with something else in its study."""
+    asked = {"only_methods": list(only_methods)} if only_methods else {}
+    return config.load(CONTENT | asked | {"study": CONTENT["study"] | study})
+
+
+def test_a_study_has_each_method_and_its_variants_on_each_data_set():
+    rows = study_rows.rows(load())
+
+    found = [(row.dataset, row.of, row.method) for row in rows]
+    assert found == [
+        ("recidivism", "fairgat", "fairgat"),
+        ("recidivism", "fairgat", "fairgat-centred"),
+        ("recidivism", "third", "third"),
+        ("raw", "fairgat", "fairgat"),
+        ("raw", "fairgat", "fairgat-centred"),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("study", "expected"),
+    ("study", "message"),
     [
         (
             {"metrics": ["accuracy"], "figure_metrics": ["auc"]},
@@ -56,84 +70,95 @@ def load(study=(), **changed) -> config.Config:
             "`epochs` has something twice",
         ),
         ({"measured_by": {"recidivism": "raw"}}, "`measured_by` is about test scores"),
+    ],
+    ids=["figure_metrics", "metrics", "epochs", "measured_by"],
+)
+def test_what_a_study_cannot_show_is_refused(study, message):
+    with pytest.raises(ConfigError, match=message):
+        load(**study)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
         (
-            {"rows": [ROW | {"methods": ["fairgat"]}]},
+            {"methods": ["fairgat"]},
             "a row has either a `method`, or a `dataset` and its `methods`",
         ),
+        ({"method": "nobody"}, "study.rows.method: 'nobody' is not a method"),
         (
-            {"rows": [FORM | {"methods": []}]},
-            "a row has either a `method`, or a `dataset` and its `methods`",
-        ),
-        (
-            {"rows": [ROW, ROW]},
-            "study.rows: fairgat-centred of fairgat: fairgat-centred is there twice",
-        ),
-        (
-            {"rows": [ROW | {"of": "fairgat-centred"}]},
+            {"of": "fairgat-centred"},
             "fairgat-centred of fairgat-centred: it is compared with itself",
         ),
         (
-            {"rows": [ROW | {"of": "fairdrop"}]},
+            {"of": "fairdrop"},
             "fairgat-centred of fairdrop: the methods have no task in common",
         ),
         (
-            {"rows": [ROW | {"method": "twin"}]},
-            r"twin of fairgat: one of the methods is fairgat \(`same_as`\)",
-        ),
-        (
-            {"rows": [ROW | {"of": "twin"}]},
-            r"centred of twin: one of the methods is fairgat \(`same_as`\)",
-        ),
-        (
-            {"rows": [ROW | {"method": "timed"}]},
+            {"method": "timed"},
             "timed of fairgat: the methods have no task in common",
         ),
         (
-            {"rows": [ROW | {"method": "nobody"}]},
-            "study.rows.method: 'nobody' is not a method",
+            {"method": "twin"},
+            r"twin of fairgat: one of the methods is fairgat \(`same_as`\)",
         ),
         (
-            {"rows": [FORM | {"of": "fairgat"}]},
-            "study.rows.of: 'fairgat' is not a data set",
+            {"of": "twin"},
+            r"centred of twin: one of the methods is fairgat \(`same_as`\)",
         ),
+    ],
+    ids=["both", "nobody", "itself", "tasks", "no task", "twin", "of a twin"],
+)
+def test_methods_that_cannot_be_compared_are_refused(change, message):
+    with pytest.raises(ConfigError, match=message):
+        load(rows=[ROW | change])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
         (
-            {"rows": [FORM, FORM]},
-            "study.rows: raw of recidivism: fairgat is there twice",
+            {"methods": []},
+            "a row has either a `method`, or a `dataset` and its `methods`",
         ),
-        ({"rows": [FORM | {"of": "raw"}]}, "raw of raw: it is compared with itself"),
+        ({"of": "fairgat"}, "study.rows.of: 'fairgat' is not a data set"),
+        ({"of": "raw"}, "raw of raw: it is compared with itself"),
         (
-            {"rows": [FORM | {"methods": ["twin"]}]},
+            {"methods": ["twin"]},
             r"raw of recidivism: one of the methods is fairgat \(`same_as`\)",
         ),
         (
-            {"rows": [FORM | {"methods": ["third"]}]},
+            {"methods": ["third"]},
             "raw of recidivism: third is run `without` one of them",
         ),
     ],
+    ids=["no method", "no data set", "itself", "twin", "without"],
 )
-def test_what_cannot_be_compared_is_refused(study, expected):
-    with pytest.raises(ConfigError, match=expected):
-        load(study)
+def test_forms_of_a_data_set_that_cannot_be_compared_are_refused(change, message):
+    with pytest.raises(ConfigError, match=message):
+        load(rows=[FORM | change])
 
 
-def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (ROW, "fairgat-centred of fairgat: fairgat-centred is there twice"),
+        (FORM, "raw of recidivism: fairgat is there twice"),
+    ],
+    ids=["method", "data set"],
+)
+def test_a_row_that_stands_there_twice_is_refused(row, message):
+    with pytest.raises(ConfigError, match=f"study.rows: {message}"):
+        load(rows=[row, row])
+
+
+def test_a_study_of_which_nothing_is_run_is_refused():
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
         study_rows.rows(load(only_methods=["fairgat"]))
+
+
+def test_a_configuration_without_a_study_has_no_rows():
+    without = load().model_copy(update={"study": None})
+
     with pytest.raises(ConfigError, match="there is no study"):
-        study_rows.rows(load().model_copy(update={"study": None}))
-    checks.check(load({"metrics": ["accuracy", "positive_rate_1"]}))
-    for name, advice in (
-        ("acuracy", "did you mean 'accuracy'"),
-        ("dp_mixed", ""),
-    ):  # that of the other task
-        with pytest.raises(
-            ConfigError,
-            match=rf"study\.metrics: '{name}' is not a measure of {NODE}; .*{advice}",
-        ):
-            checks.check(load({"metrics": [name]}))
-    rules = [("qian", "accuracy")]  # of which AUC is not kept
-    checks.check(load({"metrics": ["accuracy"], "epochs": rules}))
-    with pytest.raises(
-        ConfigError, match=r"with `epochs` there are only accuracy, .* not auc"
-    ):
-        checks.check(load({"metrics": ["auc"], "epochs": rules}))
+        study_rows.rows(without)

@@ -1,4 +1,4 @@
-"""Every method: nodes without a label are neither trained nor measured on, and three groups are, or are refused."""
+"""What holds for every method: of ours and of beyond/."""
 
 from dataclasses import replace
 
@@ -6,12 +6,11 @@ import further
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, judged, make, small_graph, three_groups
+from dense import LINK, NODE, judged, make, small_graph, split_of, three_groups
 
 from fairgat import measures, methods
 from fairgat.by_path import name_of
-from fairgat.config import NodeTraining, Splits
-from fairgat.data import splits
+from fairgat.config import NodeTraining
 from fairgat.data.graph import UNLABELLED
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam
@@ -23,7 +22,7 @@ from fairgat.training.loop import fit
 
 SHORT = {"edits": {"threshold": 0.5}, "fairgnn": {"estimator_epochs": 5}}
 FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "EDITS"}
-
+TRAINING = NodeTraining(epochs=6, hidden=8)
 
 ALL = [*method_modules(), *further.methods()]
 
@@ -33,105 +32,123 @@ def with_task(name):
     return [module for module in ALL if hasattr(methods.module(module), name)]
 
 
-@pytest.mark.parametrize("module", with_task("NodeClassification"), ids=name_of)
+CLASSIFIERS = with_task("NodeClassification")
+FOR_MORE = [module for module in CLASSIFIERS if name_of(module) not in FOR_TWO]
+
+
+def graph_of_90():
+    return small_graph(nodes=90, edges=400)
+
+
+def debiased_file(module, folder, graph, split):
+    """The file that EDITS trains on; of other methods there is none."""
+    if module != "edits":
+        return None
+    path = folder / "debiased.npz"
+    debias(graph, split["train"], Debias(epochs=3), 0).save(path)
+    return path
+
+
+@pytest.mark.parametrize("module", CLASSIFIERS, ids=name_of)
 def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threads):
-    """Whatever label they might have: the same scores and the same predictions."""
+    """Whatever it might be: the same scores and the same predictions."""
     threads(1)
-    graph = small_graph(nodes=90, edges=400)
+    graph = graph_of_90()
     unlabelled = np.random.default_rng(1).random(90) < 0.3
     known = replace(graph, labels=np.where(unlabelled, UNLABELLED, graph.labels))
-    parts = splits.make(known, "node_classification", Splits(), 0, "x", 0)
-    assert (
-        sorted(np.concatenate(list(parts.values())))
-        == np.flatnonzero(~unlabelled).tolist()
-    )
+    split = split_of(known)
     settings = methods.settings(module, SHORT.get(module, {}))
-    if module == "edits":
-        debias(known, parts["train"], Debias(epochs=3), 0).save(
-            tmp_path / "debiased.npz"
-        )
-    outcomes = []
+    file = debiased_file(module, tmp_path, known, split)
+
+    found = []
     for label in (UNLABELLED, 0, 1):
         same = replace(graph, labels=np.where(unlabelled, label, graph.labels))
-        training = NodeTraining(epochs=6, hidden=8)
-        method = job.build(
-            module, settings, same, parts, training, 0, tmp_path / "debiased.npz"
-        )
+        method = job.build(module, settings, same, split, TRAINING, 0, file)
         output = fit(method).reported[""].output
         predictions = method.task.predictions(output)
-        outcomes.append(
-            (
-                measures.judge(training, same, parts, predictions, ""),
-                predictions["logits"],
-            )
-        )
-        shown = np.flatnonzero(
-            ~method.task.labels[method.task.rank].isnan()
-        )  # in the graph's numbering
-        assert shown.tolist() == sorted(parts["train"])
-    for scores, logits in outcomes[1:]:
-        assert scores == outcomes[0][0]
-        np.testing.assert_array_equal(logits, outcomes[0][1])
+        scores = measures.judge(TRAINING, same, split, predictions, "")
+        found.append((scores, predictions["logits"]))
+
+    (scores, logits), *others = found
+    for other_scores, other_logits in others:
+        assert other_scores == scores
+        np.testing.assert_array_equal(other_logits, logits)
+
+
+def test_a_split_has_every_labelled_node_once_and_a_task_shows_those_of_training():
+    graph = graph_of_90()
+    unlabelled = np.random.default_rng(1).random(90) < 0.3
+    known = replace(graph, labels=np.where(unlabelled, UNLABELLED, graph.labels))
+
+    split = split_of(known)
+    task = make("gat", known).task
+
+    nodes = np.concatenate(list(split.values()))
+    assert sorted(nodes) == np.flatnonzero(~unlabelled).tolist()
+    labels = task.labels[task.rank]  # in the graph's numbering
+    shown = np.flatnonzero(~labels.isnan())
+    assert shown.tolist() == sorted(split["train"])
 
 
 @pytest.mark.parametrize(
     ("module", "settings"),
     [
-        *((module, {}) for module in with_task("NodeClassification")),
+        *((module, SHORT.get(module, {})) for module in CLASSIFIERS),
         *((further.method("fairsin"), {"variant": kind}) for kind in "FG"),
     ],
     ids=lambda value: name_of(value) if isinstance(value, str) else str(value),
 )
 def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
-    """So that `fairgat explain` and the theory's tables are of the model whose predictions were kept."""
-    graph, training = small_graph(nodes=90, edges=400), NodeTraining(epochs=6, hidden=8)
-    parts = splits.make(graph, "node_classification", Splits(), 0, "x", 0)
-    if module == "edits":
-        debias(graph, parts["train"], Debias(epochs=3), 0).save(
-            tmp_path / "debiased.npz"
-        )
-    made = (
-        module,
-        methods.settings(module, SHORT.get(module, {}) | settings),
-        graph,
-        parts,
-        training,
-        0,
-    )
-    result = fit(job.build(*made, tmp_path / "debiased.npz"))
-    again = rebuild(*made, "model.npz", result.weights, tmp_path / "debiased.npz")
+    """So that what explains a run is of the model whose predictions were kept."""
+    graph = graph_of_90()
+    split = split_of(graph)
+    file = debiased_file(module, tmp_path, graph, split)
+    validated = methods.settings(module, settings)
+    made = module, validated, graph, split, TRAINING, 0
+    result = fit(job.build(*made, file))
+
+    again = rebuild(*made, "model.npz", result.weights, file)
+
     again.model.eval()
     with torch.no_grad():
         output = again.postprocess(again.embed())
     np.testing.assert_allclose(output, result.reported[""].output, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("module", with_task("NodeClassification"), ids=name_of)
-def test_it_trains_on_three_groups_or_says_why_not(module):
-    if name_of(module) in FOR_TWO:
-        title = FOR_TWO[name_of(module)]
-        with pytest.raises(NotDefined, match=f"{title}.* for two sensitive groups"):
-            make(module, three_groups())
-        return
+@pytest.mark.parametrize("module", FOR_MORE, ids=name_of)
+def test_it_trains_on_three_groups(module):
     method = make(module, three_groups())
+
     result = fit(method)
+
+    losses = [row["loss"] for row in result.history[1:]]
     scores = judged(method, three_groups(), result.reported[""].output)["test"]
-    assert {f"accuracy_{group}" for group in range(3)} <= set(scores)
-    assert (
-        len(result.history) == NODE.epochs
-        and np.isfinite([row["loss"] for row in result.history[1:]]).all()
-    )
+    assert len(result.history) == NODE.epochs
+    assert np.isfinite(losses).all()
+    assert {"accuracy_0", "accuracy_1", "accuracy_2"} <= set(scores)
+
+
+@pytest.mark.parametrize("name", FOR_TWO)
+def test_a_method_for_two_groups_refuses_three(name):
+    module = "edits" if name == "edits" else further.method(name)
+
+    with pytest.raises(NotDefined, match=f"{FOR_TWO[name]}.* for two sensitive groups"):
+        make(module, three_groups())
 
 
 @pytest.mark.parametrize("module", with_task("LinkPrediction"), ids=name_of)
 def test_links_among_three_groups_are_learned(module):
     method = make(module, three_groups(), LINK)
+
     output = fit(method).reported[LINK.protocol].output
-    assert judged(method, three_groups(), output, LINK.protocol)["test"]["accuracy"] > 0
+
+    scores = judged(method, three_groups(), output, LINK.protocol)["test"]
+    assert scores["accuracy"] > 0
 
 
-def test_adam_takes_pytorch_s_steps():
+def test_adam_takes_pytorchs_steps():
     x = torch.randn(7, 5)
+
     ends = []
     for optimiser in (Adam, torch.optim.Adam):
         weight = torch.ones(5, 3, requires_grad=True)
@@ -141,4 +158,7 @@ def test_adam_takes_pytorch_s_steps():
             (x @ weight).sin().sum().backward()
             steps.step()
         ends.append(weight)
-    assert torch.equal(*ends) and not torch.equal(ends[0], torch.ones(5, 3))
+
+    ours, pytorchs = ends
+    assert torch.equal(ours, pytorchs)
+    assert not torch.equal(ours, torch.ones(5, 3))

@@ -4,55 +4,87 @@ import copy
 
 import pytest
 import torch
-from dense import LINK, adam, adjacency, bce, layer, make, neighbours, small_graph, step
+from dense import (
+    LINK,
+    adam,
+    adjacency,
+    assert_same_weights,
+    bce,
+    layer,
+    make,
+    neighbours,
+    small_graph,
+    step,
+)
 
 DRAWS = 400
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.16, 0.35])
-def test_keep_probabilities(delta):
+@pytest.mark.parametrize(("kind", "sign"), [("inter", 1), ("intra", -1)])
+def test_inter_edges_are_kept_more_often_than_intra_edges(delta, kind, sign):
     method = make("fairdrop", small_graph(), LINK, delta=delta)
-    inter = torch.from_numpy(method.task.graph.inter_edges)
+    of_kind = torch.from_numpy(getattr(method.task.graph, f"{kind}_edges"))
+
     kept = sum(method.draw().double() for _ in range(DRAWS)) / DRAWS
-    for kind, probability in [(inter, 0.5 + delta), (~inter, 0.5 - delta)]:
-        assert kept[kind].mean() == pytest.approx(probability, abs=0.01)
-        error = (probability * (1 - probability) / DRAWS) ** 0.5  # of a single edge
-        assert kept[kind].std() == pytest.approx(error, rel=0.35)
+
+    probability = 0.5 + sign * delta
+    variance = probability * (1 - probability) / DRAWS  # of a single edge's share
+    assert kept[of_kind].mean() == pytest.approx(probability, abs=0.01)
+    assert kept[of_kind].std() == pytest.approx(variance**0.5, rel=0.35)
 
 
 def embedded(model, x, matrix):
-    return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix)
+    h = layer(model.conv1, x, matrix).relu()
+    return layer(model.conv2, h, matrix)
 
 
-def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_all(
-    double, monkeypatch
-):
+def inner_products(z, edges):
+    return (z[edges[0]] * z[edges[1]]).sum(1)
+
+
+def test_a_step_takes_messages_and_positives_from_the_kept_edges(double, monkeypatch):
     method = make("fairdrop", small_graph(), LINK)
     task, model = method.task, copy.deepcopy(method.model)
     non_edges = task.sample_non_edges()
     monkeypatch.setattr(task, "sample_non_edges", lambda: non_edges)
+
     method.update(None)
+
     kept = task.edge_index[:, method.kept_edges]
     assert 0 < kept.size(1) < task.edge_index.size(1)
     z = embedded(model, task.features, adjacency(kept, task.graph.num_nodes))
-    scores = z @ z.t()
-    logits = torch.cat([scores[kept[0], kept[1]], scores[non_edges[0], non_edges[1]]])
-    labels = torch.cat([torch.ones(kept.size(1)), torch.zeros(non_edges.size(1))])
-    step(adam(model.parameters(), LINK), bce(logits, labels))
-    torch.testing.assert_close(
-        method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7
-    )
-    with torch.no_grad():
-        torch.testing.assert_close(
-            method.forward(), embedded(model, task.features, neighbours(method))
-        )
+    positive, negative = inner_products(z, kept), inner_products(z, non_edges)
+    labels = torch.cat([torch.ones_like(positive), torch.zeros_like(negative)])
+    loss = bce(torch.cat([positive, negative]), labels)
+    step(adam(model.parameters(), LINK), loss)
+    assert_same_weights(method.model, model)
 
 
-def test_draws_before_epoch_1_and_every_10th(monkeypatch):
+def test_evaluation_passes_messages_along_every_edge(double):
     method = make("fairdrop", small_graph(), LINK)
-    drawn = []
-    draw = method.draw
-    monkeypatch.setattr(method, "draw", lambda: drawn.append(method.epoch) or draw())
+    method.update(None)
+
+    with torch.no_grad():
+        z = method.forward()
+
+    expected = embedded(method.model, method.task.features, neighbours(method))
+    torch.testing.assert_close(z, expected.detach())
+
+
+@pytest.mark.parametrize(
+    ("settings", "epochs"), [({}, [1, 10, 20, 30]), ({"every": 15}, [1, 15, 30])]
+)
+def test_edges_are_drawn_before_epoch_1_and_every_few(monkeypatch, settings, epochs):
+    method = make("fairdrop", small_graph(), LINK, **settings)
+    draw, drawn = method.draw, []
+
+    def noted():
+        drawn.append(method.epoch)
+        return draw()
+
+    monkeypatch.setattr(method, "draw", noted)
     for _ in range(31):
         method.update(method.forward())
-    assert drawn == [1, 10, 20, 30]
+
+    assert drawn == epochs

@@ -16,6 +16,7 @@ from dense import (
     three_groups,
 )
 from torch.nn.functional import normalize, one_hot
+from torch.nn.utils.parametrize import is_parametrized
 
 from fairgat.methods.nifty import distance
 
@@ -28,38 +29,37 @@ SETTINGS = {
 
 
 def weight_of(linear):
-    """W / sigma(W); the gradient passes through sigma, as in PyTorch's parametrization."""
-    parametrized = torch.nn.utils.parametrize.is_parametrized(linear)
-    original = (
-        linear.parametrizations.weight.original if parametrized else linear.weight
-    )
+    """W / sigma(W).
+
+    The gradient passes through sigma, as in PyTorch's parametrization.
+    """
+    original = linear.weight
+    if is_parametrized(linear):
+        original = linear.parametrizations.weight.original
     return original / torch.linalg.matrix_norm(original, 2)
 
 
-def originals(*modules):
-    return [parameter for module in modules for parameter in module.parameters()]
-
-
 def settle(module):
-    """Let the power iterations converge, so that they may be compared with exact singular values."""
+    """Let the power iterations converge, so that exact singular values compare."""
     for part in module.modules():
-        if torch.nn.utils.parametrize.is_parametrized(part):
+        if is_parametrized(part):
             for _ in range(100):
                 _ = part.weight
 
 
 def linear(module, x):
-    return x @ weight_of(module).t() + (0 if module.bias is None else module.bias)
+    product = x @ weight_of(module).t()
+    return product if module.bias is None else product + module.bias
 
 
 def batch_norm(module, x):
-    return (x - x.mean(0)) / (
-        x.var(0, correction=0) + 1e-5
-    ).sqrt() * module.weight + module.bias
+    deviation = (x.var(0, correction=0) + 1e-5).sqrt()
+    return (x - x.mean(0)) / deviation * module.weight + module.bias
 
 
 def cosine(a, b):
-    return ((a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))).mean()
+    lengths = a.norm(dim=1) * b.norm(dim=1)
+    return ((a * b).sum(1) / lengths).mean()
 
 
 def encode(model, x, matrix):
@@ -68,62 +68,73 @@ def encode(model, x, matrix):
     return x
 
 
+def classify(model, h):
+    return linear(model.linear, h).squeeze(1) + model.bias
+
+
 class Dense:
     """The method's own parameters, copied, with every pass written out."""
 
     def __init__(self, method, views):
-        self.model, self.projector, self.predictor = map(
-            copy.deepcopy, (method.model, method.projector, method.predictor)
-        )
-        self.task = method.task
-        n = self.task.graph.num_nodes
-        csr = self.task.plain_csr
+        self.model = copy.deepcopy(method.model)
+        self.projector = copy.deepcopy(method.projector)
+        self.predictor = copy.deepcopy(method.predictor)
+        self.train = method.task.train
+        self.labels = method.task.labels[self.train].double()
+        csr = method.task.plain_csr
         edges = csr.edge_index[:, csr.permutation]
-        self.views = [(x, adjacency(edges[:, kept], n)) for x, kept in views]
+        self.views = []
+        for x, kept in views:
+            self.views.append((x, adjacency(edges[:, kept], csr.num_nodes)))
 
-    def encode(self, x, matrix):
-        return encode(self.model, x, matrix)[self.task.train]
+    def encoded(self):
+        """The training nodes in both views."""
+        return [encode(self.model, *view)[self.train] for view in self.views]
 
     def project(self, h):
         first, norm, _, second, last = self.projector
-        return batch_norm(
-            last, linear(second, batch_norm(norm, linear(first, h)).relu())
-        )
+        h = batch_norm(norm, linear(first, h)).relu()
+        return batch_norm(last, linear(second, h))
 
     def predict(self, p):
         first, norm, _, second = self.predictor
         return linear(second, batch_norm(norm, linear(first, p)).relu())
 
     def similarity(self):
-        p1, p2 = (self.project(self.encode(*view)) for view in self.views)
-        d1, d2 = (
-            -cosine(self.predict(p1), p2.detach()),
-            -cosine(self.predict(p2), p1.detach()),
-        )
+        p1, p2 = (self.project(h) for h in self.encoded())
+        d1 = -cosine(self.predict(p1), p2.detach())
+        d2 = -cosine(self.predict(p2), p1.detach())
         return 0.6 * (d1 / 2 + d2 / 2)
 
     def classification(self):
-        labels = self.task.labels[self.task.train].double()
-        logits = [
-            linear(self.model.linear, self.encode(*v)).squeeze(1) + self.model.bias
-            for v in self.views
-        ]
-        return 0.4 * (bce(logits[0], labels) / 2 + bce(logits[1], labels) / 2)
+        first, second = (classify(self.model, h) for h in self.encoded())
+        return 0.4 * (bce(first, self.labels) / 2 + bce(second, self.labels) / 2)
+
+
+def assert_near(ours, theirs):
+    theirs = dict(theirs.named_parameters())
+    for name, parameter in ours.named_parameters():
+        torch.testing.assert_close(parameter, theirs[name], rtol=0, atol=2e-4, msg=name)
 
 
 @pytest.mark.parametrize("accumulate", [True, False])
-def test_an_epoch(double, monkeypatch, accumulate):
+def test_an_epoch_steps_on_similarity_and_then_on_classification(
+    double, monkeypatch, accumulate
+):
     method = make("nifty", small_graph(), accumulate=accumulate, **SETTINGS)
     for module in (method.model, method.projector, method.predictor):
         settle(module)
     views = [method.view(flip=False), method.view(flip=True)]
-    dense = Dense(method, views)
     monkeypatch.setattr(method, "view", lambda flip: views[flip])
+    dense = Dense(method, views)
+
     losses = method.update(None)
 
-    convolutions = [dense.model.conv1, dense.model.conv2]
-    first = adam(originals(*convolutions, dense.projector, dense.predictor))
-    second = adam(originals(dense.model))
+    model = dense.model
+    of_similarity = torch.nn.ModuleList(
+        [model.conv1, model.conv2, dense.projector, dense.predictor]
+    )
+    first, second = adam(of_similarity.parameters()), adam(model.parameters())
     similarity = dense.similarity()
     step(first, similarity)
     if not accumulate:
@@ -131,93 +142,101 @@ def test_an_epoch(double, monkeypatch, accumulate):
     classification = dense.classification()
     classification.backward()
     second.step()
-    assert losses["loss"] == pytest.approx(
-        similarity.item() + classification.item(), abs=1e-4
-    )
-    for ours, theirs in [
-        (method.model, dense.model),
-        (method.projector, dense.projector),
-    ]:
-        ours, theirs = dict(ours.named_parameters()), dict(theirs.named_parameters())
-        for name in ours:
-            torch.testing.assert_close(
-                ours[name], theirs[name], rtol=0, atol=2e-4, msg=name
-            )
+    expected = similarity.item() + classification.item()
+    assert losses["loss"] == pytest.approx(expected, abs=1e-4)
+    assert_near(method.model, model)
+    assert_near(method.projector, dense.projector)
 
 
-def test_views(double):
+def noise_of(x, method):
+    """(F,) what a view adds to each feature: the same for every node."""
+    noise = x - method.task.features
+    assert torch.allclose(noise, noise[0].expand_as(noise))
+    return noise[0]
+
+
+def test_a_view_drops_edges_and_adds_one_number_to_some_features(double):
     method = make("nifty", small_graph(), **SETTINGS)
-    csr, n = method.task.plain_csr, method.task.graph.num_nodes
+    csr = method.task.plain_csr
+    edges = csr.num_edges - csr.num_nodes
+    is_loop = csr.permutation >= edges
+
     dropped, noisy = 0, 0
-    for _ in range(200):
-        for flip in (False, True):
-            x, kept = method.view(flip)
-            sensitive = method.task.sensitive.double()
-            assert torch.equal(x[:, 0], 1 - sensitive if flip else sensitive)
-            noise = x[:, 1:] - method.task.features
-            assert torch.allclose(
-                noise, noise[0].expand_as(noise)
-            )  # the same for every node
-            values = noise[0][noise[0].abs() > 1e-12]
-            assert torch.allclose(
-                values, values[:1].expand_as(values)
-            )  # and for every picked column
-            assert kept[csr.permutation >= csr.num_edges - n].all()  # self-loops stay
-            dropped, noisy = dropped + int((~kept).sum()), noisy + len(values)
-    assert dropped / (400 * (csr.num_edges - n)) == pytest.approx(0.2, abs=0.01)
+    for _ in range(400):
+        x, kept = method.view(flip=False)
+        noise = noise_of(x[:, 1:], method)
+        added = noise[noise.abs() > 1e-12]
+        assert torch.allclose(added, added[:1].expand_as(added))
+        assert kept[is_loop].all()
+        dropped += int((~kept).sum())
+        noisy += len(added)
+
+    assert dropped / (400 * edges) == pytest.approx(0.2, abs=0.01)
     assert noisy / (400 * 5) == pytest.approx(0.5, abs=0.05)
 
 
-def test_of_three_groups_the_flip_draws_one_of_the_other_two(double):
+def test_view_two_has_the_other_group(double):
+    method = make("nifty", small_graph(), **SETTINGS)
+    sensitive = method.task.sensitive.double()
+
+    straight, _ = method.view(flip=False)
+    flipped, _ = method.view(flip=True)
+
+    assert torch.equal(straight[:, 0], sensitive)
+    assert torch.equal(flipped[:, 0], 1 - sensitive)
+
+
+def test_of_three_groups_view_two_draws_one_of_the_other_two(double):
     method = make("nifty", three_groups(), **SETTINGS)
-    sensitive, drawn = method.task.sensitive, torch.zeros(3, 3)
+    sensitive = method.task.sensitive
+    ones = torch.ones(len(sensitive))
+
+    drawn = torch.zeros(3, 3)
     for _ in range(200):
-        straight, flipped = method.view(flip=False)[0], method.view(flip=True)[0]
+        straight, _ = method.view(flip=False)
+        flipped, _ = method.view(flip=True)
+        group = flipped[:, :3].argmax(1)
         assert torch.equal(straight[:, :3], one_hot(sensitive).double())
-        assert (flipped[:, :3].sum(1) == 1).all()
-        drawn.index_put_(
-            (sensitive, flipped[:, :3].argmax(1)),
-            torch.ones(len(sensitive)),
-            accumulate=True,
-        )
-        noise = straight[:, 3:] - method.task.features
-        assert torch.allclose(noise, noise[0].expand_as(noise))
+        assert torch.equal(flipped[:, :3], one_hot(group, 3).double())
+        noise_of(straight[:, 3:], method)
+        drawn.index_put_((sensitive, group), ones, accumulate=True)
+
     shares = drawn / drawn.sum(1, keepdim=True)
-    torch.testing.assert_close(shares, (1 - torch.eye(3)) / 2, rtol=0, atol=0.05)
+    either = (1 - torch.eye(3)) / 2
+    torch.testing.assert_close(shares, either, rtol=0, atol=0.05)
     assert 0 < method.update(None)["loss"] < 10
 
 
 def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):
     method = make("nifty", small_graph(), **SETTINGS)
     settle(method.model)
-    model, x = (
-        method.model,
-        torch.cat([method.task.sensitive[:, None], method.task.features], dim=1),
-    )
+    task, model = method.task, method.model
+    x = torch.cat([task.sensitive[:, None], task.features], dim=1)
+
+    logits = method.forward()
+
     with torch.no_grad():
-        logits = (
-            linear(model.linear, encode(model, x, neighbours(method))).squeeze(1)
-            + model.bias
-        )
-    torch.testing.assert_close(method.forward(), logits)
+        expected = classify(model, encode(model, x, neighbours(method)))
+    torch.testing.assert_close(logits, expected)
 
 
-def test_the_distance_and_its_gradient(double):
-    """None passes to the second argument."""
+def test_the_distance_is_the_negative_mean_cosine(double):
     a, b = torch.randn(2, 9, 4)
+
     assert distance(a, b).item() == pytest.approx(-cosine(a, b).item())
-    assert torch.autograd.gradcheck(
-        lambda a: distance(a, b[3:]), a[3:].requires_grad_()
-    )
-    a, b = a.detach(), b.requires_grad_()
-    a[2] = 0  # where the length counts as 1e-8
-    plain = -(
-        (a.requires_grad_() * normalize(b.detach())).sum(1)
-        / a.norm(dim=1).clamp_min(1e-8)
-    ).mean()
-    ours, theirs = (
-        torch.autograd.grad(3 * value, [a, b], allow_unused=True)
-        for value in (distance(a, b), plain)
-    )
-    torch.testing.assert_close(ours[0], theirs[0])
-    assert ours[1] is None
+
+
+def test_the_distance_has_the_gradient_of_its_definition(double):
+    """A row of zeros has the length 1e-8; nothing passes to the second argument."""
+    a, b = torch.randn(2, 9, 4)
+    a[2] = 0
+    a.requires_grad_()
+    b.requires_grad_()
+    lengths = a.norm(dim=1).clamp_min(1e-8)
+    plain = -((a * normalize(b.detach())).sum(1) / lengths).mean()
+
+    of_a, of_b = torch.autograd.grad(3 * distance(a, b), [a, b], allow_unused=True)
+
+    (expected,) = torch.autograd.grad(3 * plain, [a])
+    torch.testing.assert_close(of_a, expected)
+    assert of_b is None

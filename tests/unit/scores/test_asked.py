@@ -16,7 +16,7 @@ TRAINING = {"epochs": 3, "hidden": 6}
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A run of GAT."""
+    """The run.json of a run of GAT."""
     folder = tmp_path_factory.mktemp("run")
     protocol = NodeTraining(**TRAINING)
     run_job(folder, "gat", graph=small_graph(), protocol=protocol)
@@ -27,18 +27,17 @@ def path(tmp_path_factory):
 def check(path):
     """Ask for the run, with something changed in what is asked for or recorded."""
     content = json.loads(path.read_text())
-    run = Run(*(content[key] for key in ("task", "dataset", "method", "cell", "split")))
 
-    def check(recorded=None, training=None, seed=None, **change):
+    def check(recorded=None, training=None, seed=0, module="gat", settings=None):
         record = Record.model_validate(content | (recorded or {}))
-        asked = {
-            "run": run,
-            "module": "gat",
-            "settings": content["settings"],
-            "training": TRAINING | (training or {}),
-            "seed": content["experiment"]["seed"] if seed is None else seed,
-        }
-        Asked(**asked | change).check(path, record)
+        asked = Asked(
+            run=Run("node_classification", "test", "gat", "default", 0),
+            module=module,
+            settings=settings or {},
+            training=TRAINING | (training or {}),
+            seed=seed,
+        )
+        asked.check(path, record)
 
     return check
 
@@ -58,25 +57,41 @@ def test_the_run_itself_is_accepted(check):
         ({"recorded": {"cell": "eta~1.0"}}, "cell: eta~1.0"),
         ({"recorded": {"experiment": {}}}, "seed: None"),
     ],
+    ids=["width", "rate", "seed", "split", "data set", "cell", "no seed"],
 )
 def test_another_run_is_refused(check, path, change, words):
     with pytest.raises(DataError, match="Delete it and run again") as error:
         check(**change)
-    assert str(error.value).startswith(f"{path} was trained with ")
-    assert words in str(error.value)
+
+    message = str(error.value)
+    assert message.startswith(f"{path} was trained with ")
+    assert words in message
 
 
-def test_names_of_modules_threads_and_devices_do_not_count(check):
-    check(recorded={"module": "of_an_earlier_version"})
-    check(recorded={"experiment": {"seed": 0, "threads": 7, "device": "cuda"}})
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        {"module": "of_an_earlier_version"},
+        {"experiment": {"seed": 0, "threads": 7, "device": "cuda"}},
+    ],
+    ids=["module", "threads and device"],
+)
+def test_names_of_modules_threads_and_devices_do_not_count(check, recorded):
+    check(recorded=recorded)
 
 
-def test_settings_are_compared_with_their_defaults(check):
-    asked = {"module": "fairgnn", "settings": {"adversary_weight": 0.01}}
-    check(recorded={"settings": {}}, **asked)  # 0.01 is the default
-    weight = {"adversary_weight": 0.5}
+DEFAULT = {"adversary_weight": 0.01}
+
+
+def test_a_setting_that_was_not_given_has_its_default(check):
+    check(recorded={"settings": {}}, module="fairgnn", settings=DEFAULT)
+
+
+def test_another_setting_is_refused(check):
+    recorded = {"settings": {"adversary_weight": 0.5}}
+
     with pytest.raises(DataError, match=r"settings\.adversary_weight: 0\.5, and 0\.01"):
-        check(recorded={"settings": weight}, **asked)
+        check(recorded, module="fairgnn", settings=DEFAULT)
 
 
 def test_a_setting_that_this_version_lacks_is_refused(check):

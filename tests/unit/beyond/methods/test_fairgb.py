@@ -1,4 +1,4 @@
-"""FairGB's mixtures, its loss and its steps against one dense graph with the synthetic nodes in it."""
+"""FairGB's mixtures, loss and steps, against one graph with the synthetic nodes."""
 
 from dataclasses import replace
 
@@ -20,150 +20,183 @@ from scipy.stats import chisquare
 from fairgat.errors import NotDefined
 
 FAIRGB = further.method("fairgb")
+DRAWS = 400
 
 
 def group_of(method, node):
+    """The label and the group of a node."""
     return int(method.task.labels[node]), int(method.task.sensitive[node])
 
 
 def dense_logits(method, model, mixture):
-    """All N + n nodes in one graph; messages pass from the N to the n, and each synthetic node is its own neighbour."""
+    """All N + n nodes in one graph.
+
+    Messages pass from the N to the n, and each synthetic node is its own neighbour.
+    """
     task, nodes = method.task, method.task.graph.num_nodes
     matrix = torch.eye(nodes + len(task.train), dtype=torch.bool)
     matrix[:nodes, :nodes] = neighbours(method)
     matrix[mixture.graph.target + nodes, mixture.graph.source.long()] = True
-    mixed = [
-        ratio * task.features[node] + (1 - ratio) * task.features[task.train[partner]]
-        for node, partner, ratio in zip(
-            task.train, mixture.partner, mixture.ratio, strict=True
-        )
-    ]
-    x = torch.cat([task.features, torch.stack(mixed)])
+
+    own = task.features[task.train]
+    partners = own[mixture.partner]
+    ratio = mixture.ratio[:, None]
+    x = torch.cat([task.features, ratio * own + (1 - ratio) * partners])
     return logits_of(model, x, matrix)[nodes:]
 
 
 def dense_loss(method, logits, mixture, released):
     """Pair by pair; the weights are constants."""
+    train = method.task.train
     pairs = []
-    for k, (partner, ratio) in enumerate(
-        zip(mixture.partner.tolist(), mixture.ratio.tolist(), strict=True)
-    ):
-        (y, s), (y_p, s_p) = (
-            group_of(method, method.task.train[node]) for node in (k, partner)
-        )
-        losses = [
-            bce(logits[k : k + 1], torch.tensor([float(label)])) for label in (y, y_p)
-        ]
-        pairs.append((ratio, losses, (y, s), (y_p, s_p)))
-    contribution = {(y, s): 0.0 for y in (0, 1) for s in (0, 1)}
-    for k, (ratio, _, group, other) in enumerate(pairs):
-        probability = logits[k].sigmoid().item()
-        contribution[group] += ratio * abs(probability - group[0])
+    for place, partner in enumerate(mixture.partner):
+        ratio = float(mixture.ratio[place])
+        own = group_of(method, train[place])
+        other = group_of(method, train[partner])
+        pairs.append((logits[place], ratio, own, other))
+
+    contribution = {(0, 0): 0.0, (0, 1): 0.0, (1, 0): 0.0, (1, 1): 0.0}
+    for logit, ratio, own, other in pairs:
+        probability = logit.sigmoid().item()
+        contribution[own] += ratio * abs(probability - own[0])
         contribution[other] += (1 - ratio) * abs(probability - other[0])
-    weight = {
-        group: min(contribution.values()) / (value + 1e-6)
-        for group, value in contribution.items()
-    }
+    least = min(contribution.values())
+    weight = {group: least / (own + 1e-6) for group, own in contribution.items()}
+
     total = 0
-    for ratio, (loss, other_loss), group, other in pairs:
-        own = (group[0], other[1]) if released else group
-        total = (
-            total
-            + ratio * weight[own] * loss
-            + (1 - ratio) * weight[other] * other_loss
-        )
+    for logit, ratio, own, other in pairs:
+        weighed_as = (own[0], other[1]) if released else own
+        total += ratio * weight[weighed_as] * loss_of(logit, own[0])
+        total += (1 - ratio) * weight[other] * loss_of(logit, other[0])
     return total / len(pairs)
+
+
+def loss_of(logit, label):
+    return bce(logit[None], torch.tensor([float(label)]))
 
 
 @pytest.mark.parametrize("weights", ["definition", "released"])
 @pytest.mark.parametrize("eta", [0.0, 1.0])
 def test_two_epochs_on_mixtures(double, monkeypatch, weights, eta):
     method = make(FAIRGB, small_graph(), eta=eta, weights=weights, warmup=0)
-    mixtures = [method.draw() for _ in range(2)]
+    mixtures = [method.draw(), method.draw()]
     monkeypatch.setattr(method, "draw", iter(mixtures).__next__)
     drawn = iter(mixtures)
 
     def loss(model):
         mixture = next(drawn)
-        return dense_loss(
-            method, dense_logits(method, model, mixture), mixture, weights == "released"
-        )
+        logits = dense_logits(method, model, mixture)
+        return dense_loss(method, logits, mixture, weights == "released")
 
     assert_trains_by(method, loss)
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
-def test_partners_and_ratios(eta):
-    """All partners of an epoch have the other label and the same group, with probability eta, or the reverse."""
+def test_an_epochs_partners_have_the_other_label_or_the_other_group(eta):
+    """The other label and the same group with probability eta, or the reverse."""
     method = make(FAIRGB, small_graph(), eta=eta)
-    train, across, ratios = method.task.train, [], []
-    seen = torch.zeros(len(train), len(train))
-    for _ in range(400):
-        partner, ratio, _ = method.draw()
-        seen[torch.arange(len(train)), partner] += 1
-        ratios.append(ratio)
+    train = method.task.train
+
+    with_other_label = 0
+    for _ in range(DRAWS):
         kinds = set()
-        for node, other in zip(train, train[partner], strict=True):
-            (y, s), (y_p, s_p) = group_of(method, node), group_of(method, other)
-            kinds.add((y != y_p, s != s_p))
+        for node, partner in zip(train, train[method.draw().partner], strict=True):
+            label, group = group_of(method, node)
+            other_label, other_group = group_of(method, partner)
+            kinds.add((label != other_label, group != other_group))
         assert kinds in ({(True, False)}, {(False, True)})
-        across.append(int(kinds == {(True, False)}))
-    assert np.mean(across) == pytest.approx(eta, abs=0.12 * (0 < eta < 1))
-    for counts in seen:
-        for one in (0, 1):  # of one label, all are equally likely
-            found = counts[(method.labels == one) & (counts > 0)]
-            assert not len(found) or chisquare(found.numpy()).pvalue > 1e-4
-    ratios = torch.cat(ratios)  # Beta(2, 2)
-    assert ratios.mean() == pytest.approx(
-        0.5, abs=0.02
-    ) and ratios.var() == pytest.approx(1 / 20, abs=0.003)
+        with_other_label += kinds == {(True, False)}
+
+    tolerance = 0.12 if 0 < eta < 1 else 0
+    assert with_other_label / DRAWS == pytest.approx(eta, abs=tolerance)
 
 
-def test_neighbours():
-    """A synthetic node has itself, and as many of its node's neighbours as a random node has, or all of them."""
+@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
+def test_partners_of_one_label_are_equally_likely(eta):
+    method = make(FAIRGB, small_graph(), eta=eta)
+    count = len(method.task.train)
+
+    drawn = torch.zeros(count, count)
+    for _ in range(DRAWS):
+        drawn[torch.arange(count), method.draw().partner] += 1
+
+    for counts in drawn:
+        for label in (0, 1):
+            of_label = counts[(method.labels == label) & (counts > 0)]
+            if len(of_label):
+                assert chisquare(of_label.numpy()).pvalue > 1e-4
+
+
+def test_ratios_are_beta_distributed():
+    method = make(FAIRGB, small_graph())
+
+    ratios = torch.cat([method.draw().ratio for _ in range(DRAWS)])
+
+    assert ratios.mean() == pytest.approx(0.5, abs=0.02)
+    assert ratios.var() == pytest.approx(1 / 20, abs=0.003)  # of Beta(2, 2)
+
+
+def row_of(graph, place):
+    """The sources of a row, as a list."""
+    return graph.source[graph.rowptr[place] : graph.rowptr[place + 1]].tolist()
+
+
+def test_a_synthetic_node_has_itself_and_some_of_its_nodes_neighbours():
     method = make(FAIRGB, small_graph(), warmup=0)
-    graph, train = method.task.plain_csr, method.task.train
-    nodes, degree = len(method.degree), method.degree
-    sizes = torch.zeros(len(train), int(degree.max()) + 1)
-    draws = 500
+    graph, train = method.task.plain_csr, method.task.train.tolist()
+    nodes = graph.num_nodes
+
+    for _ in range(20):
+        drawn = method.draw_neighbours()
+        assert drawn.num_nodes == nodes + len(train)
+        assert drawn.num_edges == drawn.rowptr[-1]
+        for place, node in enumerate(train):
+            itself, *others = row_of(drawn, place)
+            assert itself == nodes + place
+            assert len(set(others)) == len(others)
+            assert set(others) <= set(row_of(graph, node))
+
+
+def test_a_synthetic_node_has_as_many_neighbours_as_a_random_node_or_all():
+    method = make(FAIRGB, small_graph(), warmup=0)
+    train, degree, draws = method.task.train.tolist(), method.degree, 500
+    most = int(degree.max()) + 1
+
+    sizes = torch.zeros(len(train), most)
     for _ in range(draws):
         drawn = method.draw_neighbours()
-        assert (
-            drawn.num_nodes == nodes + len(train)
-            and drawn.num_edges == drawn.rowptr[-1]
-        )
-        for k, node in enumerate(train.tolist()):
-            row = drawn.source[drawn.rowptr[k] : drawn.rowptr[k + 1]].tolist()
-            own = graph.source[graph.rowptr[node] : graph.rowptr[node + 1]].tolist()
-            assert (
-                row[0] == nodes + k
-                and set(row[1:]) <= set(own)
-                and len(set(row)) == len(row)
-            )
-            sizes[k, len(row) - 1] += 1
-    for k, node in enumerate(train.tolist()):
-        expected = (
-            torch.minimum(degree, degree[node]).bincount(minlength=sizes.size(1))
-            * draws
-            / nodes
-        )
-        assert (sizes[k][expected == 0] == 0).all()
-        drawn = expected > 0
-        assert (
-            drawn.sum() == 1
-            or chisquare(sizes[k][drawn].numpy(), expected[drawn].numpy()).pvalue > 1e-4
-        )
+        for place in range(len(train)):
+            sizes[place, len(row_of(drawn, place)) - 1] += 1
+
+    for found, node in zip(sizes.numpy(), train, strict=True):
+        possible = torch.minimum(degree, degree[node])
+        counts = possible.bincount(minlength=most).numpy()
+        expected = counts * draws / len(degree)
+        is_possible = expected > 0
+        assert (found[~is_possible] == 0).all()
+        if is_possible.sum() > 1:
+            test = chisquare(found[is_possible], expected[is_possible])
+            assert test.pvalue > 1e-4
 
 
-def test_the_warm_up_is_gat_and_prediction_reads_the_clean_graph(double):
-    method, plain = make(FAIRGB, small_graph(), warmup=5), make("gat", small_graph())
-    assert_train_alike(method, plain, epochs=5)
+def test_the_warm_up_is_gat(double):
+    method = make(FAIRGB, small_graph(), warmup=5)
+
+    assert_train_alike(method, make("gat", small_graph()), epochs=5)
+
+
+def test_prediction_reads_the_clean_graph(double):
+    method, plain = make(FAIRGB, small_graph(), warmup=0), make("gat", small_graph())
     method.update(method.forward())
+
     plain.model.load_state_dict(method.model.state_dict())
+
     torch.testing.assert_close(method.forward(), plain.forward())
 
 
-def test_what_it_is_not_defined_for():
+def test_a_graph_without_a_label_in_a_group_is_refused():
     graph = small_graph()
+    labels = np.where(graph.sensitive == 0, graph.labels, 0)
+
     with pytest.raises(NotDefined, match="no training node of group 1 has label 1"):
-        make(FAIRGB, replace(graph, labels=graph.labels * (graph.sensitive == 0)))
+        make(FAIRGB, replace(graph, labels=labels))

@@ -1,32 +1,49 @@
 """The files of structural Pokec: generated ones of the same form."""
 
 import numpy as np
+import pytest
 
 from beyond.sources import pokec_structural
 
+NODES, VECTORS = 70, 58
 
-def test_structural_features_are_leading_eigenvectors_and_the_log_degree(tmp_path):
-    upper = np.triu(np.random.default_rng(0).random((70, 70)) < 0.04, 1)
+
+@pytest.fixture
+def upper():
+    """(70, 70) bool, a random graph's edges, each once."""
+    drawn = np.random.default_rng(0).random((NODES, NODES)) < 0.04
+    return np.triu(drawn, 1)
+
+
+@pytest.fixture
+def graph(upper, tmp_path):
+    """The graph of these edges and two regions, one after the other."""
     arrays = {
         "edges": upper.nonzero(),
-        "labels": np.arange(70.0) % 2,
-        "sens": np.arange(70.0) // 35,
+        "labels": np.arange(NODES) % 2.0,
+        "sens": np.arange(NODES) // 35.0,
     }
     for part, array in arrays.items():
         np.save(tmp_path / f"region_job_1_{part}.npy", array)
-    graph = pokec_structural.load(
-        "pokec-z-structural", tmp_path, pokec_structural.Options(), 0
-    )
-    degree = np.maximum((upper | upper.T).sum(axis=0), 1)
-    matrix = (upper | upper.T) / np.sqrt(np.outer(degree, degree))
-    vectors, values = (
-        graph.features[:, :-1] / 70**0.5,
-        np.linalg.eigvalsh(matrix)[: -58 - 1 : -1],
-    )
-    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-5)
-    np.testing.assert_array_equal(vectors.max(axis=0), np.abs(vectors).max(axis=0))
-    np.testing.assert_allclose(graph.features[:, -1], np.log(degree), rtol=1e-6)
-    assert graph.sensitive.tolist() == [0] * 35 + [1] * 35 and graph.group_names == [
-        "region=0",
-        "region=1",
-    ]
+    options = pokec_structural.Options()
+    return pokec_structural.load("pokec-z-structural", tmp_path, options, 0)
+
+
+def test_features_are_the_leading_eigenvectors_and_the_log_degree(graph, upper):
+    adjacency = upper | upper.T
+    degree = np.maximum(adjacency.sum(axis=0), 1)
+    matrix = adjacency / np.sqrt(np.outer(degree, degree))
+    values = np.linalg.eigvalsh(matrix)[::-1][:VECTORS]
+
+    *vectors, log_degree = graph.features.T
+
+    for value, vector in zip(values, vectors, strict=True):
+        np.testing.assert_allclose(matrix @ vector, vector * value, atol=1e-4)
+        assert np.linalg.norm(vector) == pytest.approx(NODES**0.5, rel=1e-5)
+        assert vector.max() == np.abs(vector).max()  # the sign is chosen so
+    np.testing.assert_allclose(log_degree, np.log(degree), rtol=1e-6)
+
+
+def test_regions_are_the_groups(graph):
+    assert graph.sensitive.tolist() == [0] * 35 + [1] * 35
+    assert graph.group_names == ["region=0", "region=1"]

@@ -1,0 +1,117 @@
+"""The texts of a whole audit, of a run that is finished."""
+
+import re
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from small_audit import published
+
+from fairgat import audit
+from fairgat.config.shown import audit_settings
+from fairgat.errors import DataError
+from fairgat.scores import selection
+
+
+def files_of(plan, more_splits=()):
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    return files | {"more_splits": more_splits}
+
+
+@pytest.fixture(scope="module")
+def texts(plan):
+    """Each file's text, by its name."""
+    return audit.make(audit_settings(plan.config), files_of(plan))
+
+
+def test_the_headline_says_what_ran_what_agrees_and_which_claims_hold(texts):
+    ran, numbers, judged = texts["headline.txt"].split("\n\n")
+
+    assert re.match(r"\d+ runs, \d+ of which failed: \d methods .* 3 splits", ran)
+    assert "the paper's 117 results" in numbers
+    assert "by the rule fair" in numbers
+    assert "the paper's 8 claims" in judged
+
+
+def test_every_cell_stands_against_gat(texts):
+    lines = texts["paired.md"].splitlines()
+
+    (selected, *_) = [line for line in lines if "**α_χ^max 0.25, η 1.0**" in line]
+    assert " -1.00 |" in selected
+    assert "FairGAT" not in selected  # its name stands in the row above
+    assert "±" not in selected  # all splits differ by just as much
+
+
+def test_people_and_articles_are_apart(texts):
+    people, articles, *_ = texts["paired.md"].split("## Link prediction")
+
+    assert "Cora" not in people
+    assert "Cora" in articles
+    assert "Recidivism" not in articles
+
+
+def test_every_rule_judges_every_claim_and_number(texts):
+    statuses = pd.read_csv(StringIO(texts["claims.csv"]))
+    counts = pd.read_csv(StringIO(texts["counts.csv"]))
+
+    totals = counts.groupby(["about", "rule"])["count"].sum()
+    assert statuses["rule"].value_counts().to_dict() == dict.fromkeys(
+        selection.RULES, 8
+    )
+    for rule in selection.RULES:
+        assert totals["numbers", rule] == 117
+        assert totals["claims", rule] == 8
+
+
+def test_texts_are_tables_pages_and_a_headline(texts):
+    assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html"}
+
+
+def test_a_run_of_own_data_is_not_judged_by_the_papers_claims(plan):
+    own = plan.config.model_copy(update={"only_datasets": ["odd"]})
+
+    texts = audit.make(audit_settings(own), files_of(plan))
+
+    assert {Path(name).stem for name in texts} == {"paired"}
+    assert "α_χ^max 0.25" in texts["paired.md"]
+
+
+@pytest.fixture
+def study(tmp_path):
+    """The differences.csv of a study with two splits: the paper's own numbers."""
+    rows = []
+    for dataset, method, metric, mean, std in published("comparison"):
+        if dataset == "recidivism":
+            given = {"method": method, "metric": metric}
+            rows.append(given | {"mean": mean / 100, "std": std / 100})
+    frame = pd.DataFrame(rows).assign(
+        dataset="recidivism",
+        run_on="recidivism",
+        of="gat",
+        epochs="accuracy",
+        of_epochs="accuracy",
+        cell="c",
+        n_splits=2,
+        spread=0.01,
+    )
+    path = tmp_path / "differences.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_claims_are_judged_by_a_study_with_more_splits_too(plan, study):
+    texts = audit.make(audit_settings(plan.config), files_of(plan, [study]))
+
+    rows = [line for line in texts["claims.md"].splitlines() if line.startswith("|")]
+    header, _, first = rows[:3]
+    assert "Ours (2 splits)" in header
+    assert first.split("|")[-2].strip() == "supported where run"
+    assert str(study) in texts["checks.csv"]
+
+
+def test_a_study_that_is_damaged_is_named(plan, study):
+    study.write_text("a,b\n1,2\n")
+
+    with pytest.raises(DataError, match=r"differences\.csv lacks the column dataset"):
+        audit.make(audit_settings(plan.config), files_of(plan, [study]))
