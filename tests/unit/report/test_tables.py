@@ -161,6 +161,18 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
 
 
 @pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (["accuracy", "auc"], "Higher accuracy and AUC are better. Each"),
+        (["statistical_parity"], "over the splits. Lower differences are better. "),
+    ],
+)
+def test_a_table_says_which_way_is_better_of_what_it_shows(plan, measures, said):
+    table = build_table(with_own_table(plan, measures=measures), "mine")
+    assert said in table.explanation
+
+
+@pytest.mark.parametrize(
     ("wrong", "advice"),
     [("acuracy", "'accuracy'"), ("dp_mixed", "")],
     ids=["misspelt", "of link prediction"],
