@@ -13,112 +13,200 @@ from fairgat.nn import linear as products
 N = 30
 
 
-def test_order_layout_and_type_of_the_input_do_not_matter(edge_index, sensitive):
+@pytest.fixture
+def layer():
     torch.manual_seed(0)
-    layer = FairGATConv(5, 8).eval()
+    return FairGATConv(5, 8).eval()
+
+
+def transposed_in_memory(array):
+    return array.t().contiguous().t()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda edges: edges[:, torch.randperm(edges.size(1))],
+        lambda edges: edges.int(),
+        lambda edges: edges.to(torch.uint8),
+        transposed_in_memory,
+    ],
+    ids=["order", "int32", "uint8", "layout"],
+)
+def test_order_type_and_layout_of_edges_do_not_matter(
+    layer, change, edge_index, sensitive
+):
     expected = layer(features(), edge_index, sensitive)
-    shuffled = edge_index[:, torch.randperm(edge_index.size(1))]
-    for edges in (shuffled, edge_index.int(), edge_index.to(torch.uint8)):
-        torch.testing.assert_close(layer(features(), edges, sensitive), expected)
-    strided = features().detach().t().contiguous().t()
+    found = layer(features(), change(edge_index), sensitive)
+    torch.testing.assert_close(found, expected)
+
+
+def test_the_layout_of_features_does_not_matter(layer, edge_index, sensitive):
+    strided = transposed_in_memory(features().detach())
     assert not strided.is_contiguous()
-    torch.testing.assert_close(
-        layer(strided, edge_index.t().contiguous().t(), sensitive), expected
-    )
+    expected = layer(features(), edge_index, sensitive)
+    torch.testing.assert_close(layer(strided, edge_index, sensitive), expected)
+
+
+def test_a_layer_of_doubles_gives_the_same(layer, edge_index, sensitive):
+    expected = layer(features(), edge_index, sensitive)
     double = copy.deepcopy(layer).double()
-    torch.testing.assert_close(
-        double(features().double(), edge_index, sensitive).float(), expected
-    )
+    found = double(features().double(), edge_index, sensitive)
+    torch.testing.assert_close(found.float(), expected)
 
 
 def test_a_sparse_matrix_has_a_row_for_each_target(edge_index):
     layer, once = GATConv(5, 8), edge_index.unique(dim=1)
-    adj = torch_geometric.utils.to_torch_csc_tensor(once, size=(N, N))
+    by_target = torch_geometric.utils.to_torch_csc_tensor(once, size=(N, N)).t()
+
     expected = layer(features(), once, size=(N, N))
-    for each in (adj.t(), adj.t().to_sparse_coo()):
-        torch.testing.assert_close(layer(features(), each), expected)
+    torch.testing.assert_close(layer(features(), by_target), expected)
+    coo = by_target.to_sparse_coo()
+    torch.testing.assert_close(layer(features(), coo), expected)
 
 
-def test_graphs_without_edges_and_without_nodes():
-    layer = GATConv(5, 8)
-    none = torch.zeros(2, 0, dtype=torch.long)
-    torch.testing.assert_close(
-        layer(features(), none), features() @ layer.lin.weight.t() + layer.bias
-    )
-    for width in (8, 3):  # aggregated and transformed first
-        assert GATConv(5, width)(torch.zeros(0, 5), none).shape == (0, width)
-        nobody = torch.zeros(0, dtype=torch.long)
-        assert FairGATConv(5, width)(torch.zeros(0, 5), none, nobody).shape == (
-            0,
-            width,
-        )
-    nothing = GATConv(5, 8, edge_dim=2)(features(), none, torch.zeros(0, 2))
-    assert nothing.shape == (N, 8)
+NO_EDGES = torch.zeros(2, 0, dtype=torch.long)
+WIDTHS = pytest.mark.parametrize(
+    "width", [8, 3], ids=["aggregate-first", "transform-first"]
+)
+
+
+def test_without_edges_a_layer_is_linear():
+    layer, x = GATConv(5, 8), features()
+    expected = x @ layer.lin.weight.t() + layer.bias
+    torch.testing.assert_close(layer(x, NO_EDGES), expected)
+
+
+def test_without_edges_and_self_loops_a_layer_is_its_bias():
     lonely = GATConv(5, 8, add_self_loops=False)
-    torch.testing.assert_close(lonely(features(), none), lonely.bias.expand(N, -1))
+    expected = lonely.bias.expand(N, -1)
+    torch.testing.assert_close(lonely(features(), NO_EDGES), expected)
 
 
-def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch, edge_index, sensitive):
+def test_without_edges_there_may_be_features_of_edges():
+    out = GATConv(5, 8, edge_dim=2)(features(), NO_EDGES, torch.zeros(0, 2))
+    assert out.shape == (N, 8)
+
+
+@WIDTHS
+def test_a_graph_may_have_no_nodes(width):
+    nobody, no_groups = torch.zeros(0, 5), torch.zeros(0, dtype=torch.long)
+    assert GATConv(5, width)(nobody, NO_EDGES).shape == (0, width)
+    assert FairGATConv(5, width)(nobody, NO_EDGES, no_groups).shape == (0, width)
+
+
+def test_the_csr_is_kept_until_a_tensor_changes(
+    monkeypatch, layer, edge_index, sensitive
+):
     built = []
     original = CSRGraph.from_edge_index.__func__
-    monkeypatch.setattr(
-        CSRGraph,
-        "from_edge_index",
-        classmethod(lambda cls, *a: built.append(1) or original(cls, *a)),
-    )
-    layer = FairGATConv(5, 8)
+
+    def counted(cls, *arguments):
+        built.append(1)
+        return original(cls, *arguments)
+
+    monkeypatch.setattr(CSRGraph, "from_edge_index", classmethod(counted))
     for _ in range(3):
         layer(features(), edge_index, sensitive)
     assert len(built) == 1
+
     layer(features(), edge_index, sensitive.clone())
     assert len(built) == 2
+
     edge_index[:, 0] = torch.tensor([3, 4])
     layer(features(), edge_index, sensitive)
     assert len(built) == 3
 
 
-def test_a_csr_of_another_kind_or_graph_is_refused(edge_index, sensitive):
-    cut, whole = (
-        CSRGraph.from_edge_index(edge_index, N, groups) for groups in (sensitive, None)
-    )
-    fair, plain = FairGATConv(5, 8), FairGATConv(5, 8, alpha_chi=None)
-    torch.testing.assert_close(
-        fair(features(), cut), fair(features(), edge_index, sensitive)
-    )
-    torch.testing.assert_close(plain(features(), whole), plain(features(), edge_index))
-    with pytest.raises(
-        ValueError,
-        match=r"needs a CSRGraph made by from_edge_index\(edge_index, 30, sensitive, ",
-    ):
-        fair(features(), whole)
+# ------------------------------------------------------------------------- CSR graphs
+
+
+def test_a_csr_graph_gives_what_its_edges_give(layer, edge_index, sensitive):
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
+    expected = layer(features(), edge_index, sensitive)
+    torch.testing.assert_close(layer(features(), graph), expected)
+
+
+def test_a_csr_graph_without_groups_is_for_layers_without_step_1(edge_index):
+    graph = CSRGraph.from_edge_index(edge_index, N)
+    plain = FairGATConv(5, 8, alpha_chi=None)
+    expected = plain(features(), edge_index)
+    torch.testing.assert_close(plain(features(), graph), expected)
+
+
+def test_a_fair_layer_needs_a_csr_graph_with_groups(layer, edge_index):
+    graph = CSRGraph.from_edge_index(edge_index, N)
+    how = r"from_edge_index\(edge_index, 30, sensitive, "
+    with pytest.raises(ValueError, match=rf"needs a CSRGraph made by {how}"):
+        layer(features(), graph)
+
+
+def test_groups_are_given_once(layer, edge_index, sensitive):
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
     with pytest.raises(ValueError, match="or a CSRGraph"):
-        fair(features(), cut, 1 - sensitive)
-    for layer in (plain, GATConv(5, 8)):
-        with pytest.raises(
-            ValueError, match=r"got one by from_edge_index\(edge_index, 30, sensitive, "
-        ):
-            layer(features(), cut)
-        with pytest.raises(
-            ValueError,
-            match=r"needs a CSRGraph made by from_edge_index\(edge_index, 29, ",
-        ):
-            layer(features()[1:], whole)
-        with pytest.raises(ValueError, match="one for each edge"):
-            layer(features(), whole, keep=torch.ones(3, dtype=torch.bool))
-        with pytest.raises(ValueError, match="keep must be bool"):
-            layer(features(), whole, keep=torch.ones(whole.num_edges, dtype=torch.long))
+        layer(features(), graph, 1 - sensitive)
+
+
+PLAIN = pytest.mark.parametrize(
+    "plain",
+    [GATConv(5, 8), FairGATConv(5, 8, alpha_chi=None)],
+    ids=["GATConv", "FairGATConv"],
+)
+
+
+@PLAIN
+def test_a_plain_layer_refuses_a_csr_graph_with_groups(plain, edge_index, sensitive):
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
+    how = r"from_edge_index\(edge_index, 30, sensitive, "
+    with pytest.raises(ValueError, match=rf"got one by {how}"):
+        plain(features(), graph)
+
+
+@PLAIN
+def test_a_csr_graph_of_other_nodes_is_refused(plain, edge_index):
+    graph = CSRGraph.from_edge_index(edge_index, N)
+    how = r"needs a CSRGraph made by from_edge_index\(edge_index, 29, "
+    with pytest.raises(ValueError, match=how):
+        plain(features()[1:], graph)
+
+
+@PLAIN
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        (torch.ones(3, dtype=torch.bool), "one for each edge"),
+        (torch.ones(N + 128, dtype=torch.long), "keep must be bool"),
+    ],
+)
+def test_what_is_kept_is_said_for_each_edge(plain, keep, message, edge_index):
+    graph = CSRGraph.from_edge_index(edge_index, N)
+    with pytest.raises(ValueError, match=message):
+        plain(features(), graph, keep=keep)
 
 
 @pytest.mark.parametrize("self_loops", [True, False])
 def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
-    before, layer = edge_index.clone(), GATConv(5, 8, add_self_loops=self_loops)
+    layer, before = GATConv(5, 8, add_self_loops=self_loops), edge_index.clone()
+
     _, (returned, _) = layer(features(), edge_index, return_attention_weights=True)
     returned += 1
     _, (again, _) = layer(features(), edge_index, return_attention_weights=True)
-    assert torch.equal(edge_index, before) and torch.equal(again, returned - 1)
+
+    assert torch.equal(edge_index, before)
+    assert torch.equal(again, returned - 1)
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+def test_a_csr_graph_does_not_change_with_the_edges_it_was_made_of(
+    self_loops, edge_index
+):
     graph = CSRGraph.from_edge_index(edge_index, N, add_self_loops=self_loops)
+    before = graph.edge_index.clone()
     edge_index += 1
-    assert torch.equal(graph.edge_index, again)
+    assert torch.equal(graph.edge_index, before)
+
+
+# ---------------------------------------------------------------- what does not fit
 
 
 def looped():
