@@ -1,4 +1,4 @@
-"""What the layers take for features and edges: layouts, sparse matrices, CSR graphs, and what they refuse."""
+"""What the layers take for features and edges, and what they refuse."""
 
 import copy
 
@@ -209,179 +209,200 @@ def test_a_csr_graph_does_not_change_with_the_edges_it_was_made_of(
 # ---------------------------------------------------------------- what does not fit
 
 
-def looped():
-    """As many edges were given as there are, but in another order: 1 -> 0 stands where a self-loop is."""
-    return CSRGraph.from_edge_index(torch.tensor([[0, 1, 0, 1], [0, 0, 1, 1]]), 2)
+def gat(x=None, edge_index=None, edge_attr=None, channels=5, **options):
+    """Call a layer on the small graph, but for what is given."""
+    x = features() if x is None else x
+    edge_index = random_graph()[0] if edge_index is None else edge_index
+    return GATConv(channels, 2, **options)(x, edge_index, edge_attr)
 
 
-def annealed(**changes):
+def with_changed(**changes):
+    """Call a layer whose attributes were changed after it was made."""
     layer = FairGATConv(5, 2)
     vars(layer).update(changes)
-    return layer
+    return layer(features(), *random_graph())
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: GATConv((3, 4), 2), "bipartite"),
-        (
-            lambda: GATConv(3, 2, edge_dim=4, fill_value="median"),
-            "mean, add, sum, min, max, mul",
-        ),
-        (lambda: GATConv(-1, 2), "lazy"),
-        (lambda: GATConv(3, 2, heads=0), "positive"),
-        (
-            lambda: GATConv(5, 2)((features(), features()), random_graph()[0]),
-            r"\(N, 5\), got tuple",
-        ),
-        (
-            lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)),
-            "bipartite",
-        ),
-        (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
-        (
-            lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)),
-            "alpha_chi must be a share",
-        ),
-        (lambda: FairGATConv(3, 2, alpha_chi=True), "alpha_chi must be a share"),
-        (
-            lambda: annealed(alpha_chi=5.0)(features(), *random_graph()),
-            "alpha_chi must be a share",
-        ),
-        (
-            lambda: annealed(eta=-1.0)(features(), *random_graph()),
-            "eta must be positive",
-        ),
-        (
-            lambda: GATConv(5, 2, add_self_loops=False)(
-                features(), CSRGraph.from_edge_index(random_graph()[0], N)
-            ),
-            "needs .*add_self_loops=False.* got .*add_self_loops=True",
-        ),
-        (lambda: FairGATConv(3, 2, eta=0), "positive"),
-        (
-            lambda: FairGATConv(3, 2, eta="1"),
-            "eta must be positive and finite, got '1'",
-        ),
-        (
-            lambda: CSRGraph.from_edge_index(random_graph()[0], random_graph()[1], N),
-            "`sensitive` comes third",
-        ),
-        (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
-        (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
-        *(
-            (
-                lambda third=third: FairGATConv(5, 2, alpha_chi=None)(
-                    features(), random_graph()[0], third
-                ),
-                "features of edges are `edge_attr`",
-            )
-            for third in (torch.ones(9), torch.ones(N, 3), torch.tensor(1))
-        ),
-        (
-            lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(
-                torch.ones(9)
-            ),
-            "self-loops included",
-        ),
-        (lambda: looped().reorder_edges(torch.ones(4)), "given with self-loops"),
-        (
-            lambda: GATConv(5, 2)(features(), torch.eye(N).to_sparse_bsr((1, 1))),
-            "COO, CSR or CSC",
-        ),
-        (
-            lambda: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0]),
-            "made with edge_dim=3",
-        ),
-        (
-            lambda: GATConv(5, 2)(features(), random_graph()[0], torch.zeros(128, 3)),
-            "made with edge_dim=None",
-        ),
-        *(
-            (
-                lambda few=few: GATConv(5, 2, edge_dim=3)(
-                    features(), random_graph()[0], few
-                ),
-                "one row for each edge",
-            )
-            for few in (torch.zeros(4, 3), torch.zeros(128))
-        ),
-        (
-            lambda: GATConv(5, 2, edge_dim=1)(
-                features(), torch.eye(N).to_sparse(), torch.ones(N)
-            ),
-            "no order",
-        ),
-        (
-            lambda: GATConv(5, 2, edge_dim=1)(
-                features(),
-                CSRGraph.from_edge_index(torch.eye(N).to_sparse(), N),
-                torch.ones(N),
-            ),
-            "no order",
-        ),
-        (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
-        (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "sparse"),
-        (
-            lambda: GATConv(5, 2)(features().double(), random_graph()[0]),
-            "x is torch.float64 and the layer",
-        ),
-    ],
-)
-def test_errors_say_what_is_wrong(make, message):
+def with_third(argument):
+    """Give something where groups are expected."""
+    layer = FairGATConv(5, 2, alpha_chi=None)
+    return layer(features(), random_graph()[0], argument)
+
+
+def csr_of(edge_index):
+    return CSRGraph.from_edge_index(edge_index, N)
+
+
+# As many as there are, but in another order: 1 -> 0 stands where a self-loop is.
+LOOPED = torch.tensor([[0, 1, 0, 1], [0, 0, 1, 1]])
+MATRIX = torch.eye(N).to_sparse()
+REFUSED = {
+    "bipartite": (lambda: GATConv((3, 4), 2), "bipartite"),
+    "two sets of nodes": (
+        lambda: gat((features(), features())),
+        r"\(N, 5\), got tuple",
+    ),
+    "more targets than sources": (
+        lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)),
+        "bipartite",
+    ),
+    "lazy": (lambda: GATConv(-1, 2), "lazy"),
+    "no heads": (lambda: GATConv(3, 2, heads=0), "positive"),
+    "a fill that is none": (
+        lambda: GATConv(3, 2, edge_dim=4, fill_value="median"),
+        "mean, add, sum, min, max, mul",
+    ),
+    "a share above 1": (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
+    "a share as a tensor": (
+        lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)),
+        "alpha_chi must be a share",
+    ),
+    "a share that is true": (
+        lambda: FairGATConv(3, 2, alpha_chi=True),
+        "alpha_chi must be a share",
+    ),
+    "a share that rose": (
+        lambda: with_changed(alpha_chi=5.0),
+        "alpha_chi must be a share",
+    ),
+    "an eta that fell": (lambda: with_changed(eta=-1.0), "eta must be positive"),
+    "eta 0": (lambda: FairGATConv(3, 2, eta=0), "positive"),
+    "eta as text": (
+        lambda: FairGATConv(3, 2, eta="1"),
+        "eta must be positive and finite, got '1'",
+    ),
+    "eta NaN": (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
+    "no groups": (
+        lambda: FairGATConv(5, 2)(features(), random_graph()[0]),
+        "sensitive",
+    ),
+    "floats as groups": (
+        lambda: with_third(torch.ones(9)),
+        "features of edges are `edge_attr`",
+    ),
+    "a matrix as groups": (
+        lambda: with_third(torch.ones(N, 3)),
+        "features of edges are `edge_attr`",
+    ),
+    "a number as groups": (
+        lambda: with_third(torch.tensor(1)),
+        "features of edges are `edge_attr`",
+    ),
+    "groups before the number of nodes": (
+        lambda: CSRGraph.from_edge_index(*random_graph(), N),
+        "`sensitive` comes third",
+    ),
+    "a CSR graph with self-loops": (
+        lambda: gat(edge_index=csr_of(random_graph()[0]), add_self_loops=False),
+        "needs .*add_self_loops=False.* got .*add_self_loops=True",
+    ),
+    "an array of other edges": (
+        lambda: csr_of(random_graph()[0]).reorder_edges(torch.ones(9)),
+        "self-loops included",
+    ),
+    "an array of edges with self-loops": (
+        lambda: CSRGraph.from_edge_index(LOOPED, 2).reorder_edges(torch.ones(4)),
+        "given with self-loops",
+    ),
+    "blocks": (
+        lambda: gat(edge_index=torch.eye(N).to_sparse_bsr((1, 1))),
+        "COO, CSR or CSC",
+    ),
+    "no features of edges": (lambda: gat(edge_dim=3), "made with edge_dim=3"),
+    "features of edges that are not used": (
+        lambda: gat(edge_attr=torch.zeros(128, 3)),
+        "made with edge_dim=None",
+    ),
+    "features of a few edges": (
+        lambda: gat(edge_attr=torch.zeros(4, 3), edge_dim=3),
+        "one row for each edge",
+    ),
+    "features of edges in a vector": (
+        lambda: gat(edge_attr=torch.zeros(128), edge_dim=3),
+        "one row for each edge",
+    ),
+    "features of a matrix's edges": (
+        lambda: gat(edge_index=MATRIX, edge_attr=torch.ones(N), edge_dim=1),
+        "no order",
+    ),
+    "features of the edges of a matrix's graph": (
+        lambda: gat(edge_index=csr_of(MATRIX), edge_attr=torch.ones(N), edge_dim=1),
+        "no order",
+    ),
+    "another width": (lambda: gat(channels=4), r"\(N, 4\)"),
+    "sparse features": (
+        lambda: gat(torch.eye(6).to_sparse(), channels=6),
+        "sparse",
+    ),
+    "doubles": (lambda: gat(features().double()), "x is torch.float64 and the layer"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_fit_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
+# ----------------------------------------------------------- what is kept between calls
+
+
+def trained(layer, *given):
+    """The output of a call, and the gradients of the parameters."""
+    layer.zero_grad()
+    out = layer(*given)
+    out.square().sum().backward()
+    return [out, *(each.grad.clone() for each in layer.parameters())]
+
+
 def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
-    """Constant features that are mostly zeros give what dense ones give, and what is kept follows writes to them."""
+    """They give what dense features give, and what is kept follows writes to them."""
     torch.manual_seed(0)
     x = features(60).detach() * (torch.rand(N, 60) < 0.1)
     x[7] = 0
-    assert (
-        products._nonzeros(x) is not None
-        and products._nonzeros(torch.ones(N, 60)) is None
-    )
     layer = FairGATConv(60, 16)
+
     for _ in range(2):
-        results = []
-        for given in (x, x.clone().requires_grad_()):
-            layer.zero_grad()
-            out = layer(given, edge_index, sensitive)
-            out.square().sum().backward()
-            results.append([out, *(p.grad.clone() for p in layer.parameters())])
-        torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
+        as_bags = trained(layer, x, edge_index, sensitive)
+        as_dense = trained(layer, x.clone().requires_grad_(), edge_index, sensitive)
+        torch.testing.assert_close(as_bags, as_dense, rtol=1e-4, atol=1e-5)
         assert x in products._bags
         x[3] = 2.0
 
 
-def test_memory_stays_level_where_groups_change(edge_index, sensitive):
+def test_features_that_are_mostly_not_zero_are_no_bags():
+    assert products._nonzeros(torch.ones(N, 60)) is None
+
+
+def test_memory_stays_level_where_groups_change(layer, edge_index, sensitive):
     """In place, as new tensors, or in turns."""
-    layer = FairGATConv(5, 8)
     several = [sensitive.roll(k) for k in range(20)]
     for k in range(50):
         sensitive[k % N] = k % 2
         for groups in (sensitive, sensitive.clone(), several[k % 20]):
-            expected = layer(
-                features(), CSRGraph.from_edge_index(edge_index, N, groups)
-            )
+            graph = CSRGraph.from_edge_index(edge_index, N, groups)
+            expected = layer(features(), graph)
             torch.testing.assert_close(layer(features(), edge_index, groups), expected)
-    (_, kinds) = graphs._graphs[edge_index]
+
+    _, kinds = graphs._graphs[edge_index]
     assert sum(map(len, kinds.values())) <= graphs.KEPT
 
 
-def test_data_that_is_replaced_is_read_anew(edge_index, sensitive):
-    """As `module.double()` replaces that of a frozen parameter, without counting it as a write."""
-    layer = FairGATConv(5, 8)
+def test_features_that_are_replaced_are_read_anew(layer, edge_index, sensitive):
+    """`module.double()` replaces a frozen parameter's; PyTorch counts no write."""
     layer.x = torch.nn.Parameter(features().detach(), requires_grad=False)
     layer(layer.x, edge_index, sensitive)
+
     layer.double()
-    torch.testing.assert_close(
-        layer(layer.x, edge_index, sensitive),
-        layer(layer.x.clone(), edge_index, sensitive),
-    )
+
+    expected = layer(layer.x.clone(), edge_index, sensitive)
+    torch.testing.assert_close(layer(layer.x, edge_index, sensitive), expected)
+
+
+def test_edges_that_are_replaced_are_read_anew(layer, edge_index, sensitive):
+    layer(features(), edge_index, sensitive)
+
     edge_index.data = edge_index.flip(0).contiguous()
-    torch.testing.assert_close(
-        layer(layer.x, edge_index, sensitive),
-        layer(layer.x, edge_index.clone(), sensitive),
-    )
+
+    expected = layer(features(), edge_index.clone(), sensitive)
+    torch.testing.assert_close(layer(features(), edge_index, sensitive), expected)
