@@ -50,6 +50,16 @@ def test_a_file_is_no_folder_of_results(results, refused):
     assert "holds no audit" in refused("audit", "--results-dir", file)
 
 
+def test_a_module_of_our_own_that_is_missing_is_a_fault_and_no_package(monkeypatch):
+    def run(arguments):
+        raise ModuleNotFoundError(name="fairgat.nothing")
+
+    monkeypatch.setattr("fairgat.cli.audit.run", run)
+
+    with pytest.raises(ModuleNotFoundError):
+        cli.main(["audit"])
+
+
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
