@@ -43,6 +43,17 @@ def test_a_published_file_that_was_changed_is_not_rendered(published, capsys):
     assert "comparison.md was changed" in capsys.readouterr().err
 
 
+def test_verify_counts_what_is_whole_and_what_is_not(published, capsys):
+    assert cli.main(["verify", "results/reference"]) == 0
+    whole = capsys.readouterr().out
+    write_text(published / "tables/comparison.md", "# Scores\n\nwritten since\n")
+
+    assert cli.main(["verify", "results/reference"]) == 1
+
+    assert "are not" not in whole
+    assert ", 1 are not. Delete these" in capsys.readouterr().out
+
+
 def test_the_readme_of_files_without_checksums_is_rendered_again(published):
     write_text(published / "tables/comparison.md", "# Scores\n\nwritten since\n")
     (published / "published.sha256").unlink()
