@@ -1,4 +1,4 @@
-"""Graphs of data sets: as the workflow gets them, and of two tables that a test wrote."""
+"""Graphs of data sets: as the workflow gets them, and of two tables of a test."""
 
 from pathlib import Path
 
@@ -19,23 +19,31 @@ def obtain(
 def graph_of(
     folder: Path, nodes: str | bytes, edges: str | bytes, /, **options
 ) -> Graph:
-    """Write two tables, which messages call n.csv and e.csv, and read them with the options of the source `tables`.
+    """Write two tables, which messages call n.csv and e.csv, and read them.
 
-    `...` leaves an option out.
+    Args:
+        options: of the source `tables`; `...` leaves one out.
     """
     given = {"nodes": "n.csv", "edges": "e.csv"} | options
     given = {key: value for key, value in given.items() if value is not ...}
     settings = Dataset(task="node_classification", source="tables", options=given)
     checked = datasets.options_of("x", settings)
-    for file, text in zip(tables.files("x", checked), (nodes, edges), strict=True):
-        (folder / file.basename).write_bytes(
-            text if isinstance(text, bytes) else text.encode()
-        )
+
+    nodes_file, edges_file = tables.files("x", checked)
+    write(folder / nodes_file.basename, nodes)
+    write(folder / edges_file.basename, edges)
+
     graph = tables.load("x", folder, checked, 0)
     graph.check()
     return graph
 
 
+def write(path: Path, content: str | bytes) -> None:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 def pairs(graph: Graph) -> list[list[int]]:
     """Each edge once, as its two nodes."""
-    return graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]].T.tolist()
+    source, target = graph.edge_index
+    once = graph.edge_index[:, source < target]
+    return once.T.tolist()

@@ -1,4 +1,4 @@
-"""Both operators of attention with their gradients, as the tests of the kernels on the CPU and on a GPU take them."""
+"""Both operators of attention with their gradients, for tests of kernels."""
 
 import torch
 from torch import Tensor
@@ -15,46 +15,60 @@ def scores_and_features(
     edges: bool = False,
     seed: int = 0,
 ) -> list[Tensor | None]:
-    """Scores of the sources, the targets and perhaps the edges, and features, which heads may share; all of float32."""
-    draw = torch.Generator().manual_seed(seed)
-    shapes = [(heads, graph.num_nodes)] * 2 + [(heads, graph.num_edges)]
-    shapes.append(
-        (graph.num_nodes, width) if shared else (graph.num_nodes, heads, width)
-    )
-    given = [
-        torch.randn(shape, generator=draw).to(graph.source.device) for shape in shapes
-    ]
-    return [*given[:2], given[2] if edges else None, given[3]]
+    """Scores of the sources, the targets and perhaps the edges, and features.
+
+    All of float32; heads may share the features.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(*shape):
+        return torch.randn(shape, generator=generator).to(graph.source.device)
+
+    nodes = graph.num_nodes
+    source, target = drawn(heads, nodes), drawn(heads, nodes)
+    edge = drawn(heads, graph.num_edges)
+    x = drawn(nodes, width) if shared else drawn(nodes, heads, width)
+    return [source, target, edge if edges else None, x]
 
 
 def passes(
     graph: CSRGraph,
-    given,
+    given: list[Tensor | None],
     dtypes,
     share: float = 0.3,
     keep: Tensor | None = None,
-    constant=False,
-):
-    """(alpha, z, gradients) of both operators for each type; of float64 by the reference. `constant`: features are."""
+    constant: bool = False,
+) -> list[list[Tensor]]:
+    """(alpha, z, gradients) of both operators for each type.
+
+    Those of float64 are by the reference.
+
+    Args:
+        constant: whether the features are, which then have no gradient.
+    """
     results = []
     for dtype in dtypes:
-        own = [
-            None if each is None else each.to(dtype, copy=True).requires_grad_()
-            for each in given
-        ]
-        s, t, u, x = own
+        source, target, edge, x = [copied(each, dtype) for each in given]
         x.requires_grad_(not constant)
-        alpha = segment_softmax(s, t, graph, share, 0.2, keep, u)
+
+        alpha = segment_softmax(source, target, graph, share, 0.2, keep, edge)
         z = sum_of_neighbours(alpha, x, graph)
-        weights = torch.randn(
-            z.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64
-        )
-        ((z * weights.to(z.device, dtype)).sum() + alpha.square().sum()).backward()
-        results.append(
-            [
-                alpha,
-                z,
-                *(each.grad for each in own if each is not None and each.requires_grad),
-            ]
-        )
+
+        generator = torch.Generator().manual_seed(1)
+        weights = torch.randn(z.shape, generator=generator, dtype=torch.float64)
+        weighted = z * weights.to(z.device, dtype)
+        (weighted.sum() + alpha.square().sum()).backward()
+        learned = [source, target]
+        if edge is not None:
+            learned.append(edge)
+        if not constant:
+            learned.append(x)
+        results.append([alpha, z, *(each.grad for each in learned)])
     return results
+
+
+def copied(array: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """Of this type, with a gradient of its own."""
+    if array is None:
+        return None
+    return array.detach().to(dtype, copy=True).requires_grad_()

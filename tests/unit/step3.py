@@ -16,11 +16,12 @@ Step = Callable[[Tensor, Tensor | None], Tensor]
 def far_features(
     ratio: float, deviation: float = 1.0, nodes: int = 300, width: int = 6
 ) -> Tensor:
-    """(N, width) of a deviation, in float32, with means of both signs, `ratio` as large."""
+    """(N, width) of a deviation, in float32, with means of both signs, `ratio` as far."""
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(nodes, width, generator=generator, dtype=torch.float64)
     x = (x - x.mean(0)) / x.std(0, correction=0)
-    signs = torch.tensor([1.0, -1.0]).repeat(width)[:width]
+    signs = torch.ones(width)
+    signs[1::2] = -1
     return (deviation * (x + ratio * signs)).float()
 
 
@@ -32,7 +33,7 @@ def weight_of(form: str, width: int = 6) -> Tensor | None:
 
 
 def plain(x: Tensor, weight: Tensor | None, center: bool = False) -> Tensor:
-    """Step 3 as its definition has it: the mean is taken out, then squares are summed."""
+    """Step 3 by its definition: the mean is taken out, then squares are summed."""
     if weight is not None:
         x = x @ weight.t()
     deviations = x - x.mean(0)
@@ -52,12 +53,15 @@ def with_gradients(step: Step, x: Tensor, weight: Tensor | None) -> list[Tensor]
 
 def errors(found: list[Tensor], exact: list[Tensor]) -> list[float]:
     """Of outputs and gradients, as shares of their norms."""
-    pairs = zip(found, exact, strict=True)
-    return [float((a.double().cpu() - b.cpu()).norm() / b.norm()) for a, b in pairs]
+    shares = []
+    for own, right in zip(found, exact, strict=True):
+        difference = own.double().cpu() - right.cpu()
+        shares.append(float(difference.norm() / right.norm()))
+    return shares
 
 
 def assert_as_good_as_plain(step: Step, x: Tensor, form: str, center=False) -> None:
-    """A step's outputs and gradients are as near to float64's as plain float32's are."""
+    """Outputs and gradients are as near to float64's as plain float32's are."""
     weight = weight_of(form)
     double = None if weight is None else weight.double()
     own = None if weight is None else weight.to(x)
@@ -66,8 +70,7 @@ def assert_as_good_as_plain(step: Step, x: Tensor, form: str, center=False) -> N
         return plain(x, weight, center)
 
     exact = with_gradients(by_definition, x.double().cpu(), double)
+    found = errors(with_gradients(step, x, own), exact)
     usual = errors(with_gradients(by_definition, x.cpu(), weight), exact)
-    for error, least in zip(
-        errors(with_gradients(step, x, own), exact), usual, strict=True
-    ):
+    for error, least in zip(found, usual, strict=True):
         assert error <= 4 * least + 1e-6

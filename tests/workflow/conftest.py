@@ -76,6 +76,8 @@ class Workflow:
             command,
             cwd=self.folder,
             env=os.environ | {"PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
             check=False,
         )
 

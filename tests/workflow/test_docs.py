@@ -126,10 +126,11 @@ def test_adding_a_data_set(fresh):
     found = {}
     for name, read in _by_data_set(extended(fresh, "Add a data set")):
         found[name] = dict(re.findall(r"^  (\S+) +(.*)$", read, re.M))
-    assert found["club"]["edges"] == str(2 * linked)
-    assert found["club"]["nodes"] == "60" and found["club"]["groups"] == "2"
-    assert found["my-graph"]["groups"] == "3" and found["my-graph"]["edges"] == "120"
-    assert found["rings"]["nodes"] == "600" and found["rings"]["groups"] == "2"
+
+    counts = {"nodes": "60", "groups": "2", "edges": str(2 * linked)}
+    assert counts.items() <= found["club"].items()
+    assert {"groups": "3", "edges": "120"}.items() <= found["my-graph"].items()
+    assert {"nodes": "600", "groups": "2"}.items() <= found["rings"].items()
 
 
 @pytest.mark.slow

@@ -54,30 +54,32 @@ def test_another_content_runs_again_and_another_time_alone_does_not(finished):
 
 
 def test_what_snakemake_would_pass_over_is_refused(demo):
-    twice = demo.snakemake("-n", "--configfile", "configs/own.yaml")
-    assert (
-        twice.returncode != 0
-        and f"Write: --configfile {DEMO} configs/own.yaml" in twice.stdout
-    )
-    old = demo.snakemake(
-        "-n",
-        "--",
-        f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0/metrics.json",
-    )
-    assert old.returncode != 0 and "Ask for run.json" in old.stdout
+    run = demo.snakemake("-n", "--configfile", "configs/own.yaml")
+    assert run.returncode != 0
+    assert f"Write: --configfile {DEMO} configs/own.yaml" in run.stdout
+
+
+def test_a_file_of_earlier_versions_names_its_successor(demo):
+    folder = f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0"
+    run = demo.snakemake("-n", "--", f"{folder}/metrics.json")
+    assert run.returncode != 0
+    assert "Ask for run.json" in run.stdout
 
 
 @pytest.mark.parametrize("path", ["methods/gat.py", "report/tables/theory.py"])
 def test_an_error_in_the_code_of_a_finished_run_is_said_in_a_dry_run(finished, path):
     module = finished.folder / "fairgat" / path
-    module.write_text(module.read_text() + "\nx = (\n")
+    text = module.read_text() + "\nx = (\n"
+    module.write_text(text)
+
     run = finished.snakemake("-n")
+
     assert run.returncode != 0
-    assert (
-        f"{module.name}" in run.stdout
-        and f"line {len(module.read_text().splitlines())}" in run.stdout
-    )
-    assert "Nothing to be done" not in run.stdout and "Traceback" not in run.stdout
+    assert module.name in run.stdout
+    last_line = len(text.splitlines())
+    assert f"line {last_line}" in run.stdout
+    assert "Nothing to be done" not in run.stdout
+    assert "Traceback" not in run.stdout
 
 
 def test_scores_that_were_cut_off_make_no_table(finished):
@@ -94,12 +96,12 @@ def test_scores_that_were_cut_off_make_no_table(finished):
 
 
 def test_from_another_folder_with_the_report(finished, tmp_path):
-    start, demo = (
-        ("-s", str(finished.folder / "Snakefile")),
-        (str(finished.folder / DEMO),),
-    )
+    start = ("-s", str(finished.folder / "Snakefile"))
+    demo = (str(finished.folder / DEMO),)
     run = Workflow(tmp_path).snakemake(*start, "-n", "-q", "rules", overlays=demo)
-    assert run.returncode == 0 and "train" in run.stdout, run.stdout
+    assert run.returncode == 0, run.stdout
+    assert "train" in run.stdout
+
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for name in (".snakemake", "results"):
@@ -113,9 +115,8 @@ def test_as_a_module_of_another_workflow(fresh, tmp_path):
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "mine.yaml").write_text(SETTINGS)
-    (folder / "Snakefile").write_text(
-        OTHER.format(snakefile=f'"{fresh.folder / "Snakefile"}"')
-    )
+    snakefile = fresh.folder / "Snakefile"
+    (folder / "Snakefile").write_text(OTHER.format(snakefile=f'"{snakefile}"'))
     run = Workflow(folder).snakemake(overlays=())
     assert run.returncode == 0, run.stdout
     assert (folder / "counts.json").exists()

@@ -11,7 +11,12 @@ datasets:
   mine:
     task: node_classification
     source: tables
-    options: {nodes: nodes.csv, edges: edges.csv, id: person, label: employed, sensitive: gender}
+    options:
+      nodes: nodes.csv
+      edges: edges.csv
+      id: person
+      label: employed
+      sensitive: gender
 splits: {count: 1}
 training:
   node_classification: {epochs: 20, hidden: 8}
@@ -20,7 +25,10 @@ methods:
   gat: {tasks: [node_classification, link_prediction]}
   again: {module: gat, title: Again, tasks: [node_classification], seed: 1}
   fairgat: {tasks: [node_classification], grid: {eta: [0.75, 1.0]}}
-  edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
+  edits:
+    tasks: [node_classification]
+    debiased: true
+    settings: {threshold: 0.2, debias: {epochs: 2}}
   mlp: {tasks: [node_classification]}
   thresholds: {tasks: [node_classification]}
   other: {tasks: [node_classification], module: fairgat, settings: {eta: 0.5}}
@@ -47,14 +55,15 @@ def refused(capsys):
 
 @pytest.fixture
 def write_tables(project):
-    """Write the data set `mine`: rows of person, age, employed and gender; each person knows the next."""
+    """Write the data set `mine`: rows of person, age, employed and gender.
+
+    Each person knows the next.
+    """
 
     def write(rows):
-        (project / "nodes.csv").write_text(
-            "\n".join(["person,age,employed,gender", *rows])
-        )
-        (project / "edges.csv").write_text(
-            "from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1))
-        )
+        nodes = ["person,age,employed,gender", *rows]
+        edges = ["from,to", *(f"p{i},p{i + 1}" for i in range(len(rows) - 1))]
+        (project / "nodes.csv").write_text("\n".join(nodes))
+        (project / "edges.csv").write_text("\n".join(edges))
 
     return write

@@ -15,27 +15,49 @@ claims,accuracy,supported,1
 """
 
 
-def test_headline_counts_and_paths_are_printed(tmp_path, capsys, refused):
+@pytest.fixture
+def results(tmp_path):
     write_text(tmp_path / "audit/headline.txt", "9 agree, 3 not run.")
     write_text(tmp_path / "audit/counts.csv", COUNTS)
-    assert cli.main(["audit", "--results-dir", str(tmp_path)]) == 0
+    return tmp_path
+
+
+def test_headline_counts_and_paths_are_printed(results, capsys):
+    status = cli.main(["audit", "--results-dir", str(results)])
+
     said = capsys.readouterr().out
+    assert status == 0
+    assert "9 agree, 3 not run." in said
+    assert str(results / "audit/claims.md") in said
     lines = [line.split() for line in said.splitlines()]
-    assert "9 agree, 3 not run." in said and str(tmp_path / "audit/claims.md") in said
-    assert (
-        ["fair", "accuracy"] in lines
-        and ["agrees", "9", "7"] in lines
-        and ["supported", "2", "1"] in lines
-    )
-    write_text(tmp_path / "audit/counts.csv", "a,b\n1,2\n")
-    assert "counts.csv lacks the column about" in refused(
-        "audit", "--results-dir", tmp_path
-    )
-    (tmp_path / "audit/counts.csv").unlink()
-    assert "holds no audit" in refused("audit", "--results-dir", tmp_path)
-    assert "holds no audit" in refused(
-        "audit", "--results-dir", tmp_path / "audit/headline.txt"
-    )
+    for line in ("fair accuracy", "agrees 9 7", "supported 2 1"):
+        assert line.split() in lines
+
+
+def test_a_damaged_audit_is_named(results, refused):
+    write_text(results / "audit/counts.csv", "a,b\n1,2\n")
+    said = refused("audit", "--results-dir", results)
+    assert "counts.csv lacks the column about" in said
+
+
+def test_results_without_an_audit_say_so(results, refused):
+    (results / "audit/counts.csv").unlink()
+    assert "holds no audit" in refused("audit", "--results-dir", results)
+
+
+def test_a_file_is_no_folder_of_results(results, refused):
+    file = results / "audit/headline.txt"
+    assert "holds no audit" in refused("audit", "--results-dir", file)
+
+
+def test_a_module_of_our_own_that_is_missing_is_a_fault_and_no_package(monkeypatch):
+    def run(arguments):
+        raise ModuleNotFoundError(name="fairgat.nothing")
+
+    monkeypatch.setattr("fairgat.cli.audit.run", run)
+
+    with pytest.raises(ModuleNotFoundError):
+        cli.main(["audit"])
 
 
 @pytest.mark.parametrize(
@@ -53,4 +75,6 @@ def test_a_command_that_ends_early_shows_no_traceback(
         raise error
 
     monkeypatch.setattr("fairgat.cli.audit.run", run)
-    assert cli.main(["audit"]) == status and said in capfd.readouterr().err
+
+    assert cli.main(["audit"]) == status
+    assert said in capfd.readouterr().err

@@ -1,6 +1,5 @@
 """`fairgat evaluate` on a CSV file of people."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from fairgat.cli import main as cli
 from fairgat.data.graph import Graph, load_npz
 from fairgat.data.splits import load
 from fairgat.scores.people import read_people
+from fairgat.training.record import Record, unpack
 
 PEOPLE = """id,score,label,group,region
 007,1.5,1,a,x
@@ -34,14 +34,16 @@ def evaluated(tmp_path, capsys):
     return evaluate
 
 
-def _values(said):
+def values_of(said):
+    """The measures that were printed, by name."""
     lines = [line.split() for line in said.splitlines()]
     return {line[0]: line[1] for line in lines if len(line) == 2}
 
 
 def test_the_measures_of_people(evaluated):
     status, said = evaluated(PEOPLE)
-    values = _values(said)
+
+    values = values_of(said)
     assert status == 0
     assert values["accuracy"] == "0.7500"
     assert values["equal_opportunity"] == "0.5000"
@@ -53,22 +55,36 @@ def test_the_measures_of_people(evaluated):
 
 def test_decisions_may_be_others_than_the_score_says(evaluated):
     """As those of thresholds for each group are."""
-    rows = PEOPLE.splitlines()
-    decided = [f"{rows[0]},decision", *(f"{row},1" for row in rows[1:])]
-    _, said = evaluated("\n".join(decided))
-    assert _values(said)["positive_rate_0"] == "1.0000"
-    assert _values(said)["auc"] == _values(evaluated(PEOPLE)[1])["auc"]
+    header, *rows = PEOPLE.splitlines()
+    everyone_accepted = [f"{header},decision", *(f"{row},1" for row in rows)]
+
+    _, said = evaluated("\n".join(everyone_accepted))
+    _, by_score = evaluated(PEOPLE)
+
+    assert values_of(said)["positive_rate_0"] == "1.0000"
+    assert values_of(said)["auc"] == values_of(by_score)["auc"]
 
 
-def test_probabilities_are_said_to_be_some(evaluated):
-    text = "id,score,label,group\n1,0.9,1,a\n2,0.4,0,a\n3,0.6,1,b\n4,1,1,b\n"
-    status, said = evaluated(text)
+PROBABILITIES = "id,score,label,group\n1,0.9,1,a\n2,0.4,0,a\n3,0.6,1,b\n4,1,1,b\n"
+
+
+def test_scores_that_may_be_probabilities_have_to_be_said_to_be_some(evaluated):
+    status, said = evaluated(PROBABILITIES)
+
     assert status == 1
     assert "probabilities or logits" in said
-    status, said = evaluated(text, "--kind", "probabilities")
-    assert (status, _values(said)["accuracy"]) == (0, "1.0000")
-    status, said = evaluated(text, "--kind", "logits")
-    assert _values(said)["positive_rate_0"] == "1.0000"
+
+
+def test_probabilities_are_cut_at_a_half(evaluated):
+    status, said = evaluated(PROBABILITIES, "--kind", "probabilities")
+
+    assert status == 0
+    assert values_of(said)["accuracy"] == "1.0000"
+
+
+def test_logits_are_cut_at_0(evaluated):
+    _, said = evaluated(PROBABILITIES, "--kind", "logits")
+    assert values_of(said)["positive_rate_0"] == "1.0000"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +102,7 @@ def test_probabilities_are_said_to_be_some(evaluated):
 )
 def test_a_wrong_file_is_explained(evaluated, old, new, said):
     status, told = evaluated(PEOPLE.replace(old, new))
+
     assert status == 1
     assert said in told
     assert "read:" not in told  # an option of configurations
@@ -93,37 +110,44 @@ def test_a_wrong_file_is_explained(evaluated, old, new, said):
 
 def test_all_that_is_wrong_is_said_at_once(evaluated):
     status, told = evaluated(PEOPLE.replace("8,-1,1,b", "8,high,2,"))
+
     assert status == 1
     for name in ("score", "label", "group"):
         assert f"column {name!r} is" in told
 
 
-def test_a_run_in_a_csv_file_has_its_scores_to_the_last_digit(
-    project, capsys, monkeypatch
-):
+@pytest.fixture
+def run(project, capsys):
+    """The folder of a trained run."""
     command = ["train", "--dataset", "demo-social", "--method", "gat", "--quiet"]
     assert cli.main(command) == 0
-    folder = Path(capsys.readouterr().out.splitlines()[-1])
-    assert cli.main(["evaluate", str(folder)]) == 0
-    run = [line.split() for line in capsys.readouterr().out.splitlines()]
-    expected = {line[0]: line[2] for line in run if len(line) == 3}
+    return Path(capsys.readouterr().out.splitlines()[-1])
 
-    data = project / "by-hand" / "data"
-    graph = Graph.load(data / "graphs" / "demo-social.npz")
-    (split,) = data.glob("splits/*/demo-social/split-0.npz")
-    test = load(split)["test"]
-    predictions = load_npz(folder / "predictions.npz")
-    reported = json.loads((folder / "run.json").read_text())["epochs"][""]
-    place = np.flatnonzero(predictions["epochs"] == reported)[0]
-    logits = predictions["logits"][place].astype(np.float64)
 
-    lines = ["id,score,label,group"]
-    for node in test:
+def logits_of(run):
+    """The logits at the reported epoch, of every node."""
+    predictions = load_npz(run / "predictions.npz")
+    reported = Record.read(run / "run.json").reported
+    return unpack(predictions, reported)["logits"].astype(np.float64)
+
+
+def test_a_run_in_a_csv_file_has_its_scores_to_the_last_digit(
+    project, run, evaluated, capsys
+):
+    assert cli.main(["evaluate", str(run)]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    on_test = {line[0]: line[2] for line in lines if len(line) == 3}
+
+    graph = Graph.load(project / "by-hand/data/graphs/demo-social.npz")
+    (split,) = project.glob("by-hand/data/splits/*/demo-social/split-0.npz")
+    nodes, logits = load(split)["test"], logits_of(run)
+    text = "id,score,label,group\n"
+    for node in nodes:
         score = float(logits[node])
-        lines.append(f"{node},{score!r},{graph.labels[node]},{graph.sensitive[node]}")
-    (project / "people.csv").write_text("\n".join(lines))
-    assert cli.main(["evaluate", "people.csv"]) == 0
-    values = _values(capsys.readouterr().out)
-    assert {name: values[name] for name in expected} == expected
-    read = read_people(project / "people.csv")
-    assert np.array_equal(read.scores, logits[test])
+        text += f"{node},{score!r},{graph.labels[node]},{graph.sensitive[node]}\n"
+    _, said = evaluated(text)
+
+    values = values_of(said)
+    assert {name: values[name] for name in on_test} == on_test
+    people = read_people(project / "people.csv")
+    np.testing.assert_array_equal(people.scores, logits[nodes])

@@ -3,13 +3,13 @@
 import json
 import re
 import shutil
-from functools import partial
 
 import pytest
 
 from fairgat.cli import main as cli
 from fairgat.data.graph import Graph, load_npz
-from fairgat.training.record import Record
+from fairgat.files import read_json
+from fairgat.training.record import Record, unpack
 
 
 def configure(project, old, new):
@@ -19,9 +19,8 @@ def configure(project, old, new):
 
 
 def train(*arguments, dataset="demo-social", method="gat"):
-    return cli.main(
-        ["train", "--dataset", dataset, "--method", method, "--quiet", *arguments]
-    )
+    command = ["train", "--dataset", dataset, "--method", method, "--quiet"]
+    return cli.main([*command, *arguments])
 
 
 @pytest.mark.parametrize(
@@ -39,6 +38,7 @@ def train(*arguments, dataset="demo-social", method="gat"):
 )
 def test_wrong_arguments_are_explained(project, capsys, arguments, message):
     assert train(*arguments, method="fairgat") == 1
+
     assert message in capsys.readouterr().err
     assert not (project / "by-hand").exists()
 
@@ -56,106 +56,157 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     (project / "more.yaml").write_text(
         "seed: 3\ntraining: {threads: 2, node_classification: {epochs: 3}}"
     )
-    assert (
-        train("--config", "config.yaml", "more.yaml", "--eta", "1", method="fairgat")
-        == 0
-    )
-    said = capsys.readouterr().out
+    configs = ("--config", "config.yaml", "more.yaml")
+    assert train(*configs, "--eta", "1", method="fairgat") == 0
+    trained = capsys.readouterr().out
+
     (path,) = project.rglob("fairgat/eta~1.0/split-0/run.json")  # as the grid spells it
-    graph, split = (
-        load_npz(next(project.rglob(f"{name}.npz")))
-        for name in ("demo-social", "split-0")
-    )
     assert cli.main(["evaluate", str(path.parent)]) == 0
-    shown = capsys.readouterr().out
-    assert shown in said and f"epoch {Record.read(path).reported} of 3" in shown
-    kept = load_npz(path.parent / "predictions.npz")
-    logits = kept["logits"][list(kept["epochs"]).index(Record.read(path).reported)]
-    right = (logits > 0) == graph["labels"]
-    wanted = [right[split[part]].mean() for part in ("validation", "test")]
-    assert re.search(rf"^accuracy +{wanted[0]:.4f} +{wanted[1]:.4f}$", shown, re.M)
+    evaluated = capsys.readouterr().out
+
+    epoch = Record.read(path).reported
+    assert evaluated in trained
+    assert f"epoch {epoch} of 3" in evaluated
+    validation, test = accuracies(project, path.parent, epoch)
+    line = rf"^accuracy +{validation:.4f} +{test:.4f}$"
+    assert re.search(line, evaluated, re.MULTILINE)
+
+
+def accuracies(project, folder, epoch):
+    """On validation and on test, at this epoch of a run."""
+    (graph_npz,) = project.rglob("demo-social.npz")
+    (split_npz,) = project.rglob("split-0.npz")
+    labels, split = load_npz(graph_npz)["labels"], load_npz(split_npz)
+    logits = unpack(load_npz(folder / "predictions.npz"), epoch)["logits"]
+    is_right = (logits > 0) == labels
+    return is_right[split["validation"]].mean(), is_right[split["test"]].mean()
 
 
 def test_a_training_that_fails_says_why_and_where(project, refused):
     configure(project, "epochs: 20", "learning_rate: 1.0e+30, epochs: 20")
+
     error = refused("train", "--dataset", "demo-social", "--method", "gat", "--quiet")
-    assert (
-        "(recorded in by-hand/runs/node_classification/demo-social/gat/default/split-0/run.json)"
-        in error
-    )
-    assert "failed: " in refused("evaluate", next(project.rglob("run.json")).parent)
+
+    path = "by-hand/runs/node_classification/demo-social/gat/default/split-0/run.json"
+    assert f"(recorded in {path})" in error
+    assert "failed: " in refused("evaluate", (project / path).parent)
 
 
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
     write_tables([f"p{i},{20 + i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
-    configure(
-        project,
-        "splits:",
-        "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:",
-    )
-    names = ("recidivism", "recidivism-unscaled")
-    assert [train(dataset=name) for name in names] == [0, 0]
-    one, other = (
-        project / "by-hand/data/splits/node_classification" / name / "split-0.npz"
-        for name in names
-    )
-    assert one.read_bytes() == other.read_bytes()
+    unscaled = "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\n"
+    configure(project, "splits:", f"{unscaled}splits:")
+
+    assert train(dataset="recidivism") == 0
+    assert train(dataset="recidivism-unscaled") == 0
+
+    folder = project / "by-hand/data/splits/node_classification"
+    one = (folder / "recidivism/split-0.npz").read_bytes()
+    assert (folder / "recidivism-unscaled/split-0.npz").read_bytes() == one
 
 
-def test_what_cannot_be_evaluated_is_explained(project, refused):
+# ------------------------------------------------------------ what cannot be evaluated
+
+
+@pytest.fixture
+def trained(project):
+    """The folder of a run."""
     assert train() == 0
     (path,) = project.rglob("run.json")
+    return path.parent
 
-    said = partial(refused, "evaluate")
-    assert (
-        "is not the folder of one run: give such a folder, the one with run.json"
-        in said(path)
-    )
-    assert f"give such a folder, such as {path.parent}" in said(project)
-    copy = shutil.copytree(path.parent, project / "copy")
-    assert "data/graphs/demo-social.npz, is in no folder above" in said(copy)
-    data = shutil.copytree(project / "by-hand/data", project / "data")
+
+@pytest.fixture
+def copy(project, trained):
+    """A run elsewhere, with its data beside it, and without checksums."""
+    shutil.copytree(project / "by-hand/data", project / "data")
+    folder = shutil.copytree(trained, project / "copy")
+    (folder / "run.json.sha256").unlink()
+    return folder
+
+
+def test_a_file_of_a_run_is_not_its_folder(trained, refused):
+    said = refused("evaluate", trained / "run.json")
+    assert "is not the folder of one run: give such a folder, the one with run" in said
+
+
+def test_a_folder_of_runs_names_one_of_them(project, trained, refused):
+    said = refused("evaluate", project)
+    assert f"give such a folder, such as {trained}" in said
+
+
+def test_a_run_without_its_data_says_which(project, trained, refused):
+    copied = shutil.copytree(trained, project / "copy")
+    said = refused("evaluate", copied)
+    assert "data/graphs/demo-social.npz, is in no folder above" in said
+
+
+def test_a_run_that_was_copied_with_its_data_is_evaluated(copy):
     assert cli.main(["evaluate", str(copy)]) == 0
-    content = json.loads(path.read_text())
+
+
+def test_a_run_json_that_was_changed_is_refused(trained, refused):
+    (trained / "run.json").write_text("[]")
+    assert "run.json was changed after it was written" in refused("evaluate", trained)
+
+
+def test_a_run_json_that_is_none_is_refused(copy, refused):
     (copy / "run.json").write_text("[]")
-    assert "run.json was changed after it was written" in said(copy)
-    (copy / "run.json.sha256").unlink()
-    assert "is not a run.json" in said(copy)
-    (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
-    assert "predictions.npz lacks the reported epoch 999" in said(copy)
+    assert "is not a run.json" in refused("evaluate", copy)
+
+
+def test_a_run_json_that_is_a_folder_is_refused(copy, refused):
     (copy / "run.json").unlink()
     (copy / "run.json").mkdir()
-    assert "run.json cannot be read: it is a folder" in said(copy)
-    (split,) = data.glob("splits/*/*/split-0.npz")
+    said = refused("evaluate", copy)
+    assert "run.json cannot be read: it is a folder" in said
+
+
+def test_a_run_that_lacks_the_reported_epoch_is_refused(copy, refused):
+    content = read_json(copy / "run.json")
+    (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
+    said = refused("evaluate", copy)
+    assert "predictions.npz lacks the reported epoch 999" in said
+
+
+def test_a_run_whose_split_was_made_anew_is_refused(project, copy, refused):
+    (split,) = project.glob("data/splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
     split.with_name("split-0.npz.sha256").unlink()
-    shutil.copytree(path.parent, project / "another")
-    assert "another does not fit its split, which was made anew since" in said(
-        project / "another"
-    )
+    said = refused("evaluate", copy)
+    assert "copy does not fit its split, which was made anew since" in said
 
 
-def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
+# --------------------------------------------------------------------- where files lie
+
+
+def test_training_again_makes_its_data_anew(project):
     assert train(method="edits") == 0
     configure(project, "nodes: 300", "nodes: 250")
     assert train(method="edits") == 0
-    graphs = [Graph.load(path) for path in project.rglob("graphs/demo-social.npz")]
-    assert [graph.num_nodes for graph in graphs] == [250]
+
+    (path,) = project.rglob("graphs/demo-social.npz")
+    assert Graph.load(path).num_nodes == 250
+
+
+def test_training_writes_into_a_folder_of_its_own(project):
+    assert train() == 0
     assert {path.name for path in project.iterdir()} == {"config.yaml", "by-hand"}
+
+
+def test_training_does_not_write_where_the_workflow_does(project, capsys):
     assert train("--out", "results/mine") == 1
     assert "is where the workflow writes" in capsys.readouterr().err
 
 
 def test_a_method_with_a_seed_of_its_own_starts_elsewhere_on_the_same_split(project):
-    assert train() == train(method="again") == 0
-    files = [
-        (project / f"by-hand/runs/node_classification/demo-social/{name}")
-        for name in ("gat", "again")
-    ]
-    one, other = (
-        next(folder.rglob("history.csv")).read_text().splitlines()[1]
-        for folder in files
-    )
-    assert one != other
+    assert train() == 0
+    assert train(method="again") == 0
+
+    runs = project / "by-hand/runs/node_classification/demo-social"
+    (one,) = (runs / "gat").rglob("history.csv")
+    (other,) = (runs / "again").rglob("history.csv")
+    _, first_epoch, *_ = one.read_text().splitlines()
+    assert first_epoch not in other.read_text()
     assert len([*project.rglob("split-0.npz")]) == 1

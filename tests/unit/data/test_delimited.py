@@ -1,186 +1,194 @@
 """Delimited files are read as pandas reads them; what is no such file is said once."""
 
 import gzip
+import math
 
 import pytest
+from obtain import write
 
 from fairgat.data.delimited import read
 from fairgat.data.roles import Delimited
 from fairgat.errors import DataError
 
 NODES = "person,age,job\na,20,x\nb,30,y\n"
+NUMBERED = ",person,age,job\n1,a,20,x\n2,b,30,y\n"
 
 
 @pytest.fixture
 def table(tmp_path):
+    """Write a table, and read it with these options of pandas."""
+
     def make(content, name="n.csv", texts=(), **options):
-        (tmp_path / name).write_bytes(
-            content if isinstance(content, bytes) else content.encode()
-        )
+        write(tmp_path / name, content)
         return read(tmp_path / name, Delimited(file=name, read=options), texts)
 
     return make
 
 
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
-        (NODES, {}),
-        (NODES.replace(",", ", "), {}),
-        ("\ufeff" + NODES, {}),
-        (NODES.replace("\n", "\r\n"), {}),
-        (NODES.replace("\n", "\r"), {}),
-        (NODES.replace(",", ";"), {"sep": ";"}),
-        (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
-        (NODES.encode("utf-16"), {"encoding": "utf-16"}),
-        ("sep=,\n" + NODES, {"skiprows": 1}),
-        ("# by hand\n" + NODES, {"comment": "#"}),
-        ("by hand\n" + NODES, {"header": 1}),
-        (NODES.split("\n", 1)[1], {"names": ["person", "age", "job"]}),
-        (
-            "".join(
-                f"{row or ''},{line}\n" for row, line in enumerate(NODES.splitlines())
-            ),
-            {"index_col": 0},
-        ),
-        (
-            "".join(
-                f"{row or ''},{line}\n" for row, line in enumerate(NODES.splitlines())
-            ),
-            {"usecols": [1, 2, 3]},
-        ),
-        (
-            NODES.replace("20", "2.0,0").replace(",", ";").replace("2.0;0", "2.0,0"),
-            {"sep": ";", "decimal": ",", "thousands": "."},
-        ),
-    ],
-)
-def test_read_goes_to_pandas(table, content, options):
+SPELLINGS = {
+    "plain": (NODES, {}),
+    "blanks": (NODES.replace(",", ", "), {}),
+    "a mark of its encoding": ("\ufeff" + NODES, {}),
+    "Windows' lines": (NODES.replace("\n", "\r\n"), {}),
+    "old Macs' lines": (NODES.replace("\n", "\r"), {}),
+    "semicolons": (NODES.replace(",", ";"), {"sep": ";"}),
+    "two signs between": (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
+    "another encoding": (NODES.encode("utf-16"), {"encoding": "utf-16"}),
+    "a line of Excel's": ("sep=,\n" + NODES, {"skiprows": 1}),
+    "a comment": ("# by hand\n" + NODES, {"comment": "#"}),
+    "a header below": ("by hand\n" + NODES, {"header": 1}),
+    "no header": ("a,20,x\nb,30,y\n", {"names": ["person", "age", "job"]}),
+    "numbered rows": (NUMBERED, {"index_col": 0}),
+    "some columns": (NUMBERED, {"usecols": [1, 2, 3]}),
+    "a comma in numbers": (
+        "person;age;job\na;2.0,0;x\nb;30;y\n",
+        {"sep": ";", "decimal": ",", "thousands": "."},
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "options"), SPELLINGS.values(), ids=SPELLINGS)
+def test_one_table_is_read_however_it_is_written(table, content, options):
     frame = table(content, **options).frame
-    assert frame.to_dict("list") == {
-        "person": ["a", "b"],
-        "age": [20, 30],
-        "job": ["x", "y"],
-    }
+
+    assert frame["person"].tolist() == ["a", "b"]
+    assert frame["age"].tolist() == [20, 30]
+    assert frame["job"].tolist() == ["x", "y"]
+    assert list(frame.columns) == ["person", "age", "job"]
     assert list(frame.index) == [1, 2]
 
 
 def test_dates_may_be_read_as_such(table):
     frame = table("person,born\na,2000-01-31\nb,\n", parse_dates=["born"]).frame
-    assert frame["born"].dtype.kind == "M" and list(frame["person"]) == ["a", "b"]
+
+    assert frame["born"].dtype.kind == "M"
+    assert list(frame["person"]) == ["a", "b"]
 
 
 def test_a_column_of_texts_is_one_whatever_it_holds(table):
-    assert table("7,x\n007,y\n", header=None, texts=["0"]).frame.to_dict("list") == {
-        "0": ["7", "007"],
-        "1": ["x", "y"],
-    }
-    assert table("a,b\n1,01\n", texts=None).frame.to_dict("list") == {
-        "a": ["1"],
-        "b": ["01"],
-    }
-    assert len(table(gzip.compress(NODES.encode()), "n.csv.gz").frame) == 2
-    assert list(table("job,job.1\nx,y\n").frame) == [
-        "job",
-        "job.1",
-    ]  # as pandas names a second job
+    frame = table("7,x\n007,y\n", header=None, texts=["0"]).frame
+    assert frame["0"].tolist() == ["7", "007"]
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "said"),
-    [
-        ("sep=;\n" + NODES, {}, "is not a delimited text file: it begins with b'sep=;"),
-        (
-            "%%MatrixMarket matrix coordinate real\n4 4 2\n",
-            {},
-            "is not a delimited text file",
-        ),
-        (b"\x93NUMPY\x01\x00v\x00{'descr'", {}, "is not a delimited text file"),
-        (gzip.compress(b"X\n", mtime=0), {}, "is not a delimited text file"),
-        ('[{"person": "a"}]', {}, "is not a delimited text file"),
-        (
-            NODES.replace("x", "x\0"),
-            {},
-            r"is not a delimited text file: byte 22, in line 2, is 0x00\. Save it",
-        ),
-        (
-            NODES + "c,40,z\n" * 1000 + "d,50,\x01\n",
-            {},
-            "is not a delimited text file: byte 7035, in line 1004, is 0x01",
-        ),
-        (
-            NODES.replace("x", "x\ry"),
-            {},
-            "byte 22, in line 2, is a carriage return alone",
-        ),
-        (
-            NODES.replace("x", '"x\ry"'),
-            {},
-            "byte 23, in line 2, is a carriage return alone",
-        ),
-        (
-            NODES.encode("utf-16"),
-            {},
-            r"is not a delimited text file.*`read: \{encoding: utf-16\}`",
-        ),
-        (
-            NODES.replace("x", "é").encode("latin-1"),
-            {},
-            "pandas does not read it: .*codec can't decode.*encoding: cp1252",
-        ),
-        ("", {}, "pandas does not read it: No columns"),
-        ("person,age\n", {}, "there are no rows below the header"),
-        (
-            NODES.replace("b,30", "b,30,31"),
-            {},
-            "pandas does not read it: .*Expected 3 fields in line 3, saw 4",
-        ),
-        (
-            NODES.replace("\n", ",9\n").replace("job,9", "job"),
-            {},
-            "pandas does not read it: Length of header or names",
-        ),
-        (NODES.replace("age", ""), {}, "column 2 has no name"),
-        (NODES.replace("job", "age"), {}, "two columns are called 'age'"),
-        (NODES.replace("job", "age"), {"header": 0}, "two columns are called 'age'"),
-        (
-            NODES,
-            {"sepp": ";"},
-            "pandas does not read it: .*unexpected keyword argument 'sepp'",
-        ),
-        (NODES, {"chunksize": 2}, "with this `read`, pandas gives no table"),
-    ],
-)
+def test_all_columns_may_be_of_texts(table):
+    frame = table("a,b\n1,01\n", texts=None).frame
+    assert frame.iloc[0].tolist() == ["1", "01"]
+
+
+def test_a_packed_file_is_read(table):
+    packed = gzip.compress(NODES.encode())
+    assert len(table(packed, "n.csv.gz").frame) == 2
+
+
+def test_a_column_may_be_called_as_pandas_names_a_second_one(table):
+    frame = table("job,job.1\nx,y\n").frame
+    assert list(frame) == ["job", "job.1"]
+
+
+NO_TEXT = "is not a delimited text file"
+NOT_READ = "pandas does not read it: "
+REFUSED = {
+    "a line of Excel's": ("sep=;\n" + NODES, {}, f"{NO_TEXT}: it begins with b'sep=;"),
+    "a matrix": ("%%MatrixMarket matrix coordinate real\n4 4 2\n", {}, NO_TEXT),
+    "NumPy's": (b"\x93NUMPY\x01\x00v\x00{'descr'", {}, NO_TEXT),
+    "packed": (gzip.compress(b"X\n", mtime=0), {}, NO_TEXT),
+    "JSON": ('[{"person": "a"}]', {}, NO_TEXT),
+    "a zero byte": (
+        NODES.replace("x", "x\0"),
+        {},
+        rf"{NO_TEXT}: byte 22, in line 2, is 0x00\. Save it",
+    ),
+    "a byte of control far below": (
+        NODES + "c,40,z\n" * 1000 + "d,50,\x01\n",
+        {},
+        f"{NO_TEXT}: byte 7035, in line 1004, is 0x01",
+    ),
+    "a carriage return": (
+        NODES.replace("x", "x\ry"),
+        {},
+        "byte 22, in line 2, is a carriage return alone",
+    ),
+    "a carriage return in quotes": (
+        NODES.replace("x", '"x\ry"'),
+        {},
+        "byte 23, in line 2, is a carriage return alone",
+    ),
+    "UTF-16": (
+        NODES.encode("utf-16"),
+        {},
+        rf"{NO_TEXT}.*`read: \{{encoding: utf-16\}}`",
+    ),
+    "Latin 1": (
+        NODES.replace("x", "é").encode("latin-1"),
+        {},
+        f"{NOT_READ}.*codec can't decode.*encoding: cp1252",
+    ),
+    "empty": ("", {}, f"{NOT_READ}No columns"),
+    "only a header": ("person,age\n", {}, "there are no rows below the header"),
+    "a cell too many": (
+        NODES.replace("b,30", "b,30,31"),
+        {},
+        f"{NOT_READ}.*Expected 3 fields in line 3, saw 4",
+    ),
+    "a cell too many in all rows": (
+        "person,age,job\na,20,x,9\nb,30,y,9\n",
+        {},
+        f"{NOT_READ}Length of header or names",
+    ),
+    "no name": (NODES.replace("age", ""), {}, "column 2 has no name"),
+    "one name twice": (NODES.replace("job", "age"), {}, "two columns are called 'age'"),
+    "one name twice, in row 0": (
+        NODES.replace("job", "age"),
+        {"header": 0},
+        "two columns are called 'age'",
+    ),
+    "an unknown option": (
+        NODES,
+        {"sepp": ";"},
+        f"{NOT_READ}.*unexpected keyword argument 'sepp'",
+    ),
+    "an option for parts": (
+        NODES,
+        {"chunksize": 2},
+        "with this `read`, pandas gives no",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "options", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_table_is_refused_once(table, content, options, said):
     with pytest.raises(DataError, match=rf"^n\.csv:? {said}"):
         table(content, **options)
 
 
-def test_a_file_of_one_column_says_how_it_was_read(table):
-    said = r"no column 'age'; .* It has one column, read with `sep: '{}'`; see `read`"
-    for content, options, sep in (
-        (NODES.replace(",", ";"), {}, ","),
-        (NODES, {"sep": ";"}, ";"),
-    ):
-        with pytest.raises(DataError, match=said.format(sep)):
-            table(content, **options).column("age")
+@pytest.mark.parametrize(
+    ("content", "options", "sep"),
+    [(NODES.replace(",", ";"), {}, ","), (NODES, {"sep": ";"}, ";")],
+    ids=["semicolons", "commas"],
+)
+def test_a_file_of_one_column_says_how_it_was_read(table, content, options, sep):
+    made = table(content, **options)
+
+    said = (
+        f"no column 'age'; .* It has one column, read with `sep: '{sep}'`; see `read`"
+    )
+    with pytest.raises(DataError, match=said):
+        made.column("age")
 
 
 @pytest.mark.parametrize("read", [{"keep_default_na": False}, {"na_filter": False}])
 def test_numbers_among_texts_are_read_with_their_marks(table, read):
-    made = table(
-        "id;income\na;2.433,5\nb;950\nc;\n", sep=";", decimal=",", thousands=".", **read
-    )
-    assert made.numbers("income").tolist() == pytest.approx(
-        [2433.5, 950, float("nan")], nan_ok=True
-    )
+    content = "id;income\na;2.433,5\nb;950\nc;\n"
+    made = table(content, sep=";", decimal=",", thousands=".", **read)
+
+    found = made.numbers("income").tolist()
+    assert found == pytest.approx([2433.5, 950, math.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize("engine", ["c", "python"])
 def test_a_point_makes_no_number_where_the_decimal_mark_is_a_comma(table, engine):
-    made = table(
-        "id;income\na;999\nb;1.234\nc;12,5\n", sep=";", decimal=",", engine=engine
-    )
-    assert made.numbers("income").tolist() == pytest.approx(
-        [999, float("nan"), 12.5], nan_ok=True
-    )
+    content = "id;income\na;999\nb;1.234\nc;12,5\n"
+    made = table(content, sep=";", decimal=",", engine=engine)
+
+    found = made.numbers("income").tolist()
+    assert found == pytest.approx([999, math.nan, 12.5], nan_ok=True)

@@ -23,8 +23,10 @@ OPTIONS = {
 
 @pytest.fixture
 def make(tmp_path):
-    def run(people=NODES, ties=EDGES, **options):
-        return graph_of(tmp_path, people, ties, **OPTIONS | options)
+    """The graph of two tables, with these options."""
+
+    def run(people=NODES, links=EDGES, **options):
+        return graph_of(tmp_path, people, links, **OPTIONS | options)
 
     return run
 
@@ -41,7 +43,7 @@ def refused(make):
     return run
 
 
-# ------------------------------------------------------- what is declared occurs
+# ------------------------------------------------------------- what is declared occurs
 
 
 @pytest.mark.parametrize(
@@ -63,9 +65,11 @@ def refused(make):
         ({"groups": {"w": ["f", "female"], "o": "*"}}, "nowhere 'female'"),
         ({"groups": ["f", "m", "d"]}, "nowhere 'd', which `groups` lists; it has f, m"),
     ],
+    ids=["positive", "negative", "unlabelled", "a group", "of two", "of a list"],
 )
-def test_a_value_that_is_declared_occurs(refused, options, said):
-    assert said in refused(**options)[0]
+def test_a_value_that_is_declared_and_occurs_nowhere_is_refused(refused, options, said):
+    first, *_ = refused(**options)
+    assert said in first
 
 
 def test_an_empty_cell_may_be_declared_where_there_is_none(make):
@@ -83,19 +87,23 @@ def test_what_nobody_sees_makes_no_other_value(make, written, as_):
 
 
 def test_blanks_within_a_text_are_joined(make):
-    nodes = (
-        NODES.replace(",f", ",a  b").replace("a  b", "a b", 1).replace("e,", "e  e,")
-    )
-    graph = make(nodes, EDGES.replace("e", "e e"), groups=["a   b", "m"])
+    nodes = NODES.replace(",f", ",a b", 1)
+    nodes = nodes.replace(",f", ",a  b").replace("e,", "e  e,")
+    edges = EDGES.replace("e", "e e")
+
+    graph = make(nodes, edges, groups=["a   b", "m"])
+
     assert graph.group_names == ["sex=a b", "sex=m"]
     assert graph.num_edges == 10
 
 
 def test_ids_that_look_alike_are_one(refused):
-    said, *_ = refused(
-        NODES.replace("b,30", "a\u200b,30"), EDGES.replace("b", "a\u200b")
-    )
-    assert "which is the id of a node above (row 2" in said
+    nodes = NODES.replace("b,30", "a\u200b,30")
+    edges = EDGES.replace("b", "a\u200b")
+
+    first, *_ = refused(nodes, edges)
+
+    assert "which is the id of a node above (row 2" in first
 
 
 # --------------------------------------------------------------- rows and columns
@@ -108,11 +116,13 @@ def test_ids_that_look_alike_are_one(refused):
         (NODES.replace("b,30,y", 'b,30,"5"" tall').replace("e,25,x", 'e,25,"y"'), 2),
         (NODES.replace("a,20,x,Yes,f", 'a,20,x,Yes,"f').replace("No,m", 'No,m"', 1), 1),
     ],
+    ids=["from row 1", "from row 2 far below", "in the last column"],
 )
 def test_a_cell_that_swallowed_rows_is_refused(refused, nodes, row):
-    said = refused(nodes)[0]
-    assert "which has a row within it" in said
-    assert f"(row {row} of the data)" in said
+    first, *_ = refused(nodes)
+
+    assert "which has a row within it" in first
+    assert f"(row {row} of the data)" in first
 
 
 def test_a_cell_of_several_lines_is_a_cell(make):
@@ -140,7 +150,9 @@ def test_what_is_no_number_comes_with_what_makes_it_one(refused, cell, advice):
 
 def test_each_way_out_is_said(refused):
     nodes = NODES.replace("20", '"23,900"').replace("30", "old").replace("40", "")
+
     first, second, third = refused(nodes)
+
     assert "'23,900', which is not a number: `read: {thousands" in first
     assert "'old', which is not a number: list the column" in second
     assert "is empty, and is a feature: `fill: mean`" in third
@@ -148,17 +160,15 @@ def test_each_way_out_is_said(refused):
 
 @pytest.mark.parametrize("mark", ["", ","])
 def test_a_category_in_nearly_every_row_is_refused(tmp_path, mark):
-    def wages(rows):
-        return [f'"{1 + row % different}{mark}{row % 7:03}"' for row in range(rows)]
+    nodes = "id,wage,y,s\n"
+    for row in range(40):
+        wage = f'"{1 + row}{mark}{row % 7:03}"'
+        nodes += f"{row},{wage},{row % 2},{row % 3 % 2}\n"
 
-    different = 40
-    rows = "".join(
-        f"{row},{wage},{row % 2},{row % 3 % 2}\n" for row, wage in enumerate(wages(40))
-    )
     with pytest.raises(DataError, match=r"'wage' has 40 categories in 40 .*thousands"):
         graph_of(
             tmp_path,
-            "id,wage,y,s\n" + rows,
+            nodes,
             "from,to\n0,1\n1,2\n",
             id="id",
             label="y",
@@ -167,26 +177,32 @@ def test_a_category_in_nearly_every_row_is_refused(tmp_path, mark):
         )
 
 
+LINKS = {"file": "e.csv", "ends": ["from", "to"], "link_if": "amount"}
+
+
 def test_a_column_of_amounts_says_that_they_are_not_used(make):
-    ties = "from,to,amount\na,b,0\nb,c,250\nc,d,1\n"
-    edges = {"file": "e.csv", "ends": ["from", "to"], "link_if": "amount"}
-    said = make(ties=ties, edges=edges).facts["edge_columns"]
-    assert (
-        "1 rows where 'amount' is 0 are no edges, and its amounts are not use" in said
-    )
-    said = make(ties=ties.replace("250", "1"), edges=edges).facts["edge_columns"]
-    assert "amounts" not in said
+    graph = make(links="from,to,amount\na,b,0\nb,c,250\nc,d,1\n", edges=LINKS)
+
+    said = graph.facts["edge_columns"]
+    assert "1 rows where 'amount' is 0 are no edges" in said
+    assert "its amounts are not use" in said
+
+
+def test_a_column_of_0_and_1_has_no_amounts(make):
+    graph = make(links="from,to,amount\na,b,0\nb,c,1\nc,d,1\n", edges=LINKS)
+    assert "amounts" not in graph.facts["edge_columns"]
 
 
 # ----------------------------------------------------------------- all of it at once
 
 
 def test_what_is_wrong_with_both_files_is_one_message(refused):
-    nodes = (
-        NODES.replace("20", '"23,900"').replace("b,30", "b,").replace("d,50", "c,50")
-    )
-    nodes = nodes.replace("No,f", "maybe,")
-    lines = refused(nodes, EDGES + "a,a\nzed,b\n", exclude=["job", "height"])
+    nodes = NODES.replace("20", '"23,900"').replace("b,30", "b,")
+    nodes = nodes.replace("d,50", "c,50").replace("No,f", "maybe,")
+    edges = EDGES + "a,a\nzed,b\n"
+
+    lines = refused(nodes, edges, exclude=["job", "height"])
+
     expected = [
         "n.csv: there is no column 'height', which the option `exclude` names",
         "n.csv: column 'id' is 'c', which is the id of a node above",
@@ -203,43 +219,74 @@ def test_what_is_wrong_with_both_files_is_one_message(refused):
     assert len(lines) == len(expected)
 
 
-def test_what_is_wrong_with_a_whole_file_hides_nothing_of_the_other(refused):
-    lines = refused(NODES.replace("20", "old"), "from,to\na,b,c,d\n")
-    assert [line[:6] for line in lines] == ["n.csv:", "e.csv:"]
-    lines = refused(NODES.replace("a,20", "a,20,20"), "from,to,since\na,b,1\n")
-    assert [line[:6] for line in lines] == ["n.csv:", "e.csv:"]
-    lines = refused(NODES, "from,to,since\na,b,1\n", id="who")
-    assert "no column 'who', which the option `id` names" in lines[0]
-    assert "which two of its 3 columns" in lines[-1]
+@pytest.mark.parametrize(
+    ("nodes", "edges"),
+    [
+        (NODES.replace("20", "old"), "from,to\na,b,c,d\n"),
+        (NODES.replace("a,20", "a,20,20"), "from,to,since\na,b,1\n"),
+    ],
+    ids=["of the edges", "of the nodes"],
+)
+def test_what_is_wrong_with_a_whole_file_hides_nothing_of_the_other(
+    refused, nodes, edges
+):
+    of_nodes, of_edges = refused(nodes, edges)
+
+    assert of_nodes.startswith("n.csv:")
+    assert of_edges.startswith("e.csv:")
+
+
+def test_a_missing_id_hides_nothing_of_the_edges(refused):
+    first, *_, last = refused(NODES, "from,to,since\na,b,1\n", id="who")
+
+    assert "no column 'who', which the option `id` names" in first
+    assert "which two of its 3 columns" in last
 
 
 def test_at_most_ten_problems_are_told(refused):
+    rows = NODES.splitlines()
     columns = ",".join(f"c{place}" for place in range(12))
-    nodes = NODES.replace("sex\n", f"sex,{columns}\n").replace(
-        ",f\n", ",f" + 12 * ",?" + "\n"
-    )
-    nodes = nodes.replace(",m\n", ",m" + 12 * ",1" + "\n")
-    lines = refused(nodes)
-    assert len(lines) == 11
-    assert lines[-1] == "... and 2 more problems"
+    lines = [f"{rows[0]},{columns}"]
+    for row in rows[1:]:
+        value = "?" if row.endswith("f") else "1"
+        lines.append(row + 12 * f",{value}")
+
+    *problems, last = refused("\n".join(lines) + "\n")
+
+    assert len(problems) == 10
+    assert last == "... and 2 more problems"
+
+
+# ------------------------------------------------------------ a file as banks have them
+
+
+def messy_tables():
+    """Thousands, an unknown gender, dates, amounts, a self-loop, an edge to nobody."""
+    random = np.random.default_rng(0)
+    nodes = "client;income;born;town;gender;repaid\n"
+    for client in range(40):
+        income = f"{random.integers(1, 90)},{random.integers(100, 999)}"
+        born = f"19{60 + client % 40}-01-{10 + client % 9}"
+        town = "ABC"[client % 3] if client % 9 else ""
+        gender = "FM?"[client % 13 // 6]
+        repaid = ["yes", "no", ""][client % 5 // 2]
+        nodes += f"{client:03};{income};{born};{town};{gender};{repaid}\n"
+    edges = "payer;payee;amount\n"
+    for payer in range(39):
+        amount = random.integers(0, 3) * 100
+        edges += f"{payer:03};{payer + 1:03};{amount}\n"
+    edges += "003;003;50\n004;999;20\n"
+    return nodes, edges
+
+
+def assert_said(lines, *words):
+    text = "\n".join(lines)
+    for word in words:
+        assert word in text
 
 
 def test_a_messy_file_is_right_in_two_rounds_of_messages(make, refused):
-    """Thousands, an unknown gender, dates, amounts, a self-loop, an edge to nobody."""
-    random = np.random.default_rng(0)
-    rows = ["client;income;born;town;gender;repaid"]
-    for client in range(40):
-        income = f"{random.integers(1, 90)},{random.integers(100, 999)}"
-        gender = "FM?"[client % 13 // 6]
-        born = f"19{60 + client % 40}-01-{10 + client % 9}"
-        repaid = ["yes", "no", ""][client % 5 // 2]
-        town = "ABC"[client % 3] if client % 9 else ""
-        rows.append(f"{client:03};{income};{born};{town};{gender};{repaid}")
-    ties = ["payer;payee;amount"]
-    for payer in range(39):
-        ties.append(f"{payer:03};{payer + 1:03};{random.integers(0, 3) * 100}")
-    ties += ["003;003;50", "004;999;20"]
-    tables = ("\n".join(rows) + "\n", "\n".join(ties) + "\n")
+    tables = messy_tables()
     options = {
         "nodes": {"file": "n.csv", "read": {"sep": ";"}},
         "edges": {"file": "e.csv", "read": {"sep": ";"}},
@@ -251,16 +298,15 @@ def test_a_messy_file_is_right_in_two_rounds_of_messages(make, refused):
         "groups": ["F", "M"],
         "exclude": (),
     }
-    first = "\n".join(refused(*tables, **options))
-    for word in (
+    assert_said(
+        refused(*tables, **options),
         "nowhere 'Yes'",
         "thousands: ','",
         "date",
         "categories",
         "drop: [unkn",
-    ):
-        assert word in first
-    assert "which two of its 3 columns" in first
+        "which two of its 3 columns",
+    )
 
     options |= {
         "nodes": {"file": "n.csv", "read": {"sep": ";", "thousands": ","}},
@@ -276,9 +322,12 @@ def test_a_messy_file_is_right_in_two_rounds_of_messages(make, refused):
         "exclude": "born",
         "drop": ["unknown_groups"],
     }
-    second = "\n".join(refused(*tables, **options))
-    for word in ("fill: zero", "drop: [self_loops]", "drop: [unknown_ids]"):
-        assert word in second
+    assert_said(
+        refused(*tables, **options),
+        "fill: zero",
+        "drop: [self_loops]",
+        "drop: [unknown_ids]",
+    )
 
     options["drop"] = ["unknown_groups", "self_loops", "unknown_ids"]
     graph = make(*tables, **options, fill="zero")

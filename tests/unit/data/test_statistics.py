@@ -11,32 +11,31 @@ from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.data.splits import edge_split
 
+NODE, LINK = "node_classification", "link_prediction"
 
+
+@pytest.fixture
 def social():
-    edges = symmetrise(np.array([[0, 1, 2, 0], [1, 2, 3, 3]]), 5)
+    """A ring of four and an isolated node, in two groups."""
     return Graph(
         np.ones((5, 2), np.float32),
         np.array([0, 1, 0, 1, 1]),
         np.array([0, 0, 1, 1, 1]),
-        edges,
+        symmetrise(np.array([[0, 1, 2, 0], [1, 2, 3, 3]]), 5),
     )
 
 
-def describe(graph, task="node_classification", published=(), **more):
+def describe(graph, task=NODE, published=(), **more):
     return statistics.describe(
         graph, "x", task, dict(published), splits=Splits(), seed=0, **more
     )
 
 
-def test_three_groups_are_counted_and_have_no_cap():
-    three = replace(social(), sensitive=np.array([0, 0, 1, 1, 2]))
-    counts = statistics.counts(three)
-    assert (counts["groups"], counts["s0"], counts["s1"], counts["s2"]) == (3, 2, 2, 1)
-    assert set(counts["r_chi"]) == {"0", "1", "2"} and counts["cap"] is None
+# --------------------------------------------------------------------------- of a graph
 
 
-def test_counts():
-    assert statistics.counts(social()) == {
+def test_a_graph_is_counted(social):
+    assert statistics.counts(social) == {
         "nodes": 5,
         "features": 2,
         "groups": 2,
@@ -74,29 +73,41 @@ def test_counts():
     }
 
 
-def test_the_label_gap_is_that_of_labelled_nodes_and_of_two_labels():
-    graph = social()
-    unlabelled, others = (
-        replace(graph, labels=each)
-        for each in (np.array([0, 1, -1, -1, 1]), graph.labels + 1)
-    )
-    assert (
-        statistics.counts(unlabelled)["label_gap"] == 0.5
-        and statistics.counts(others)["label_gap"] is None
-    )
+def test_three_groups_are_counted_and_have_no_cap(social):
+    three = replace(social, sensitive=np.array([0, 0, 1, 1, 2]))
+
+    counts = statistics.counts(three)
+
+    assert counts["groups"] == 3
+    assert (counts["s0"], counts["s1"], counts["s2"]) == (2, 2, 1)
+    assert set(counts["r_chi"]) == {"0", "1", "2"}
+    assert counts["cap"] is None
 
 
-def test_each_published_number_is_checked():
-    stats = describe(
-        social(),
-        published={
-            "s0": 2,
-            "s1": 3,
-            "inter_edges": 2,
-            "intra_edges": 4,
-            "features": 59,
-        },
-    )
+def test_the_label_gap_is_that_of_labelled_nodes(social):
+    unlabelled = replace(social, labels=np.array([0, 1, -1, -1, 1]))
+    assert statistics.counts(unlabelled)["label_gap"] == 0.5
+
+
+def test_there_is_no_label_gap_of_other_labels_than_0_and_1(social):
+    others = replace(social, labels=social.labels + 1)
+    assert statistics.counts(others)["label_gap"] is None
+
+
+# --------------------------------------------------------------------- beside the paper
+
+
+def test_each_published_number_is_checked(social):
+    published = {
+        "s0": 2,
+        "s1": 3,
+        "inter_edges": 2,
+        "intra_edges": 4,
+        "features": 59,
+    }
+
+    stats = describe(social, published=published)
+
     assert stats["checks"] == [
         {"quantity": "s0", "ours": 2, "paper": 2, "equal": True},
         {"quantity": "s1", "ours": 3, "paper": 3, "equal": True},
@@ -104,42 +115,55 @@ def test_each_published_number_is_checked():
         {"quantity": "intra_edges", "ours": 4, "paper": 4, "equal": True},
         {"quantity": "features", "ours": 2, "paper": 59, "equal": False},
     ]
-    assert "8 directed edges, the paper counts 6" in stats["notes"][0]
-    assert stats["notes"][1] == "The paper's F = 59; these features are 2."
-    other = describe(social())  # which the paper lacks
-    assert (other["paper"], other["checks"], other["notes"]) == (None, [], [])
-    stand_in = describe(
-        social(), published={"s0": 2, "features": 59}, stands_for="pokec-z"
-    )
-    assert [check["quantity"] for check in stand_in["checks"]] == ["s0"]
-    assert stand_in["notes"][0].startswith("Compared with the paper's pokec-z")
+    of_edges, of_features = stats["notes"]
+    assert "8 directed edges, the paper counts 6" in of_edges
+    assert of_features == "The paper's F = 59; these features are 2."
 
 
-def test_link_prediction_counts_the_training_graph_of_split_0():
-    graph = synthetic.load("demo-citation", None, synthetic.Options(), 0)
-    edges = edge_split(graph, Splits(), 0, "x", 0)["train_edges"]
-    inter = int((graph.sensitive[edges[0]] != graph.sensitive[edges[1]]).sum())
+def test_a_data_set_that_the_paper_lacks_has_no_checks(social):
+    stats = describe(social)
+
+    assert stats["paper"] is None
+    assert stats["checks"] == []
+    assert stats["notes"] == []
+
+
+def test_a_data_set_that_stands_for_another_is_not_compared_in_its_features(social):
+    stats = describe(social, published={"s0": 2, "features": 59}, stands_for="pokec-z")
+
+    assert [check["quantity"] for check in stats["checks"]] == ["s0"]
+    first, *_ = stats["notes"]
+    assert first.startswith("Compared with the paper's pokec-z")
+
+
+@pytest.fixture(scope="module")
+def citations():
+    return synthetic.load("demo-citation", None, synthetic.Options(), 0)
+
+
+def test_link_prediction_counts_the_training_graph_of_split_0(citations):
+    counts = describe(citations, LINK)["counts"]
+
+    source, target = edge_split(citations, Splits(), 0, "x", 0)["train_edges"]
+    is_inter = citations.sensitive[source] != citations.sensitive[target]
+    assert counts["inter_edges"] == is_inter.sum()
+    assert counts["intra_edges"] == (~is_inter).sum()
+    whole = counts["whole_inter_edges"] + counts["whole_intra_edges"]
+    assert whole == counts["edges"] == citations.num_edges
+    assert counts["cap"] is None  # there R_chi caps no attention
+
+
+def test_of_a_random_training_graph_the_number_of_edges_is_checked(citations):
+    train_edges = edge_split(citations, Splits(), 0, "x", 0)["train_edges"]
     published = {
         "nodes": 400,
         "groups": 4,
         "inter_edges": 0,
-        "intra_edges": edges.shape[1],
+        "intra_edges": train_edges.shape[1],
     }
-    stats = describe(graph, "link_prediction", published)
-    counts = stats["counts"]
-    assert (counts["inter_edges"], counts["intra_edges"]) == (
-        inter,
-        edges.shape[1] - inter,
-    )
-    assert (
-        counts["whole_inter_edges"] + counts["whole_intra_edges"]
-        == counts["edges"]
-        == graph.num_edges
-    )
-    assert counts["cap"] is None  # there R_chi caps no attention
-    assert {check["quantity"] for check in stats["checks"] if check["equal"]} == {
-        "nodes",
-        "groups",
-        "train_edges",
-    }
+
+    stats = describe(citations, LINK, published)
+
+    equal = {check["quantity"] for check in stats["checks"] if check["equal"]}
+    assert equal == {"nodes", "groups", "train_edges"}
     assert "one random training graph" in stats["notes"][0]

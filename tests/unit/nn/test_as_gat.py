@@ -22,23 +22,31 @@ CHOICES = {
 WAYS = [dict(zip(CHOICES, way, strict=True)) for way in product(*CHOICES.values())]
 
 
+def leaf(array, dtype):
+    """Of this type, with a gradient of its own."""
+    return array.detach().to(dtype).requires_grad_()
+
+
 def outputs_and_gradients(layer, edge_index, dtype):
-    x = features(layer.in_channels).detach().to(dtype).requires_grad_()
-    given = {"edge_attr": None}
+    x, edge_attr = leaf(features(layer.in_channels), dtype), None
     if layer.edge_dim:
-        edge_attr = edge_features(edge_index).detach().to(dtype).requires_grad_()
-        given = {"edge_attr": edge_attr}
-    out, (edges, alpha) = layer(x, edge_index, **given, return_attention_weights=True)
+        edge_attr = leaf(edge_features(edge_index), dtype)
+
+    given = {"edge_attr": edge_attr, "return_attention_weights": True}
+    out, (edges, alpha) = layer(x, edge_index, **given)
+
     weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0))
     (out * weights.to(dtype)).mean().backward()
-    learned = [x, given["edge_attr"], *layer.parameters()]
-    gradients = [each.grad for each in learned if each is not None]
-    return edges, [out, alpha, *gradients]
+    learned = [x, *layer.parameters()]
+    if edge_attr is not None:
+        learned.append(edge_attr)
+    return edges, [out, alpha, *(each.grad for each in learned)]
 
 
 def assert_equal_to_1e_6(ours, theirs):
     for one, other in zip(ours, theirs, strict=True):
-        size = max(1.0, float(other.detach().abs().max()))
+        largest = float(other.detach().abs().max())
+        size = max(1.0, largest)
         torch.testing.assert_close(one, other, rtol=0, atol=1e-6 * size)
 
 
@@ -55,8 +63,10 @@ def test_all_ways_to_make_the_layer(make, widths, dtype, edge_index):
             torch.nn.init.normal_(theirs.bias)
         ours.load_state_dict(theirs.state_dict())
         theirs.load_state_dict(ours.state_dict())
+
         edges, expected = outputs_and_gradients(theirs, edge_index, dtype)
         own_edges, found = outputs_and_gradients(ours, edge_index, dtype)
+
         assert torch.equal(own_edges, edges)
         assert_equal_to_1e_6(found, expected)
 

@@ -13,39 +13,65 @@ def test_the_classifier_is_its_layers(double, center, edge_index, sensitive):
         FairGATConv, 5, 8, spectral_norm=True, eta=0.75, center=center
     )
     torch.nn.init.ones_(model.bias)
-    x, graph = torch.randn(30, 5), CSRGraph.from_edge_index(edge_index, 30, sensitive)
-    h = model.conv2(model.conv1(x, graph).relu(), graph).relu()
-    z = h @ model.linear.weight[0]
-    expected = 0.75 * (z - z.mean() * center) / z.std(correction=0) + model.bias
+    x = torch.randn(30, 5)
+    graph = CSRGraph.from_edge_index(edge_index, 30, sensitive)
+
+    hidden = model.conv1(x, graph).relu()
+    hidden = model.conv2(hidden, graph).relu()
+    z = hidden @ model.linear.weight[0]
+    deviation = z.std(correction=0)
+    if center:
+        z = z - z.mean()
+    expected = 0.75 * z / deviation + model.bias
     torch.testing.assert_close(model(x, graph), expected)
     torch.testing.assert_close(model(x, edge_index, sensitive), expected)
+
+
+def test_without_step_3_the_logit_is_divided_by_the_norm_alone(double, edge_index):
     model = NodeClassifier(GATConv, 5, 8, spectral_norm=True)
-    h, weight = model.embed(x, edge_index), model.linear.weight[0]
-    torch.testing.assert_close(
-        model(x, edge_index), h @ weight / weight.norm() + model.bias
-    )
+    torch.nn.init.ones_(model.bias)
+    x = torch.randn(30, 5)
+
+    hidden, weight = model.embed(x, edge_index), model.linear.weight[0]
+    expected = hidden @ weight / weight.norm() + model.bias
+    torch.testing.assert_close(model(x, edge_index), expected)
 
 
-def test_the_link_encoder_and_its_decoder(edge_index):
-    torch.manual_seed(0)
+def test_the_link_encoder_is_its_layers(edge_index):
     model, x = LinkEncoder(GATConv, 5, 8), torch.randn(30, 5)
-    z = model(x, edge_index)
-    torch.testing.assert_close(
-        z, model.conv2(model.conv1(x, edge_index).relu(), edge_index)
-    )
+
+    hidden = model.conv1(x, edge_index).relu()
+    expected = model.conv2(hidden, edge_index)
+    torch.testing.assert_close(model(x, edge_index), expected)
+
+
+def dot_products(z, edges):
+    source, target = z[edges[0]], z[edges[1]]
+    return (source * target).sum(1)
+
+
+def test_the_decoder_takes_dot_products_of_the_ends(edge_index):
+    z = torch.randn(30, 8)
+
     results = []
-    for decode in (
-        LinkEncoder.decode,
-        lambda z, edges: (z[edges[0]] * z[edges[1]]).sum(1),
-    ):
-        given = z.detach().clone().requires_grad_()
+    for decode in (LinkEncoder.decode, dot_products):
+        given = z.clone().requires_grad_()
         out = decode(given, edge_index)
-        (out * torch.arange(len(out))).sum().backward()
+        weights = torch.arange(len(out))
+        (out * weights).sum().backward()
         results.append([out, given.grad])
+
     torch.testing.assert_close(*results)
-    assert torch.equal(
-        LinkEncoder.decode(z, edge_index.int()), LinkEncoder.decode(z, edge_index)
-    )
-    assert LinkEncoder.decode(z, torch.zeros(2, 0).long()).shape == (0,)
+    short = LinkEncoder.decode(z, edge_index.int())
+    assert torch.equal(short, LinkEncoder.decode(z, edge_index))
+
+
+def test_the_decoder_of_no_edges_gives_none():
+    z, none = torch.randn(30, 8), torch.zeros(2, 0).long()
+    assert LinkEncoder.decode(z, none).shape == (0,)
+
+
+def test_the_decoder_refuses_an_edge_to_nobody():
+    z, beyond = torch.randn(30, 8), torch.tensor([[0], [30]])
     with pytest.raises(IndexError):
-        LinkEncoder.decode(z, torch.tensor([[0], [30]]))
+        LinkEncoder.decode(z, beyond)

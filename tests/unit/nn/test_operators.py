@@ -92,15 +92,18 @@ def with_number(array, place, value):
 )
 def test_a_graph_made_by_hand_is_looked_at(name, change):
     graph = CSRGraph.from_edge_index(random_graph()[0], N)
+    changed = change(getattr(graph, name))
     with pytest.raises(ValueError, match=r"from_edge_index|a graph|permutation"):
-        replace(graph, **{name: change(getattr(graph, name))})
+        replace(graph, **{name: changed})
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_graph_that_is_written_to_is_looked_at_again(dtype):
-    graph = CSRGraph.from_edge_index(random_graph()[0], N, random_graph()[1])
+    edge_index, sensitive = random_graph()
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
     layer, x = FairGATConv(5, 8).to(dtype), features().detach().to(dtype)
     layer(x, graph).sum().backward()
+
     graph.source[4] = N + 1000
     with pytest.raises(ValueError, match=r"1031 nodes or more"):
         layer(x, graph)
@@ -110,14 +113,17 @@ def test_what_is_found_of_a_graph_follows_writes():
     """The edges by source among it, which the gradient reads."""
     edge_index, _ = random_graph()
     graph = CSRGraph.from_edge_index(edge_index, N)
-    layer, results = GATConv(5, 8, heads=2), []
+    layer = GATConv(5, 8, heads=2)
     layer(features(), graph).sum().backward()
+
     row = graph.rowptr.diff().argmax()
     graph.source[graph.rowptr[row]] = 7
-    for given in (graph, CSRGraph.from_edge_index(graph.edge_index, N, None, False)):
-        given = replace(given, add_self_loops=True)
+
+    anew = CSRGraph.from_edge_index(graph.edge_index, N, None, False)
+    results = []
+    for given in (graph, anew):
         x = features()
-        out = layer(x, given)
+        out = layer(x, replace(given, add_self_loops=True))
         (grad,) = torch.autograd.grad(out.square().sum(), x)
         results.append((out, grad))
     torch.testing.assert_close(*results)

@@ -9,39 +9,36 @@ from fairgat import config
 from fairgat.plan import Plan
 from fairgat.publish import outcome
 
+NODE = {"task": "node_classification"}
 CONTENT = {
-    "datasets": {
-        name: {"task": "node_classification"} for name in ("social", "pokec-z", "other")
-    },
+    "datasets": {"social": NODE, "pokec-z": NODE, "other": NODE},
     "methods": {
         "edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}
     },
     "tables": {"runtime": ["edits"], "comparison": ["edits"]},
     "skip": ["pokec-z"],
 }
-SHARD = """dataset,method,cell,split,part,protocol,metric,value,reason
-social,edits,threshold~0.1,0,,,failure,,too dense
-social,edits,threshold~0.1,1,,,failure,,too dense
-social,edits,threshold~0.1,2,test,,accuracy,0.5,
-"""
 
 
 @pytest.fixture
 def say(tmp_path, monkeypatch):
-    """Write files and describe the run that wrote them, but for those called old; those called late a second later."""
+    """Write files, and say what the run that wrote them did.
+
+    Those called old are a minute older than it; those called late a second younger.
+    """
     monkeypatch.chdir(tmp_path)
     started = time.time()
     plan = Plan(config.load(CONTENT))
+    delays = {"old": -60, "late": 1}
 
     def said(report: str | None = None, **files: str) -> str:
         for name, text in files.items():
-            path = (
-                tmp_path / "results" / name.removeprefix("old:").removeprefix("late:")
-            )
+            when, _, place = name.rpartition(":")
+            path = tmp_path / "results" / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-            when = started + {"old": -60, "late": 1}.get(name.partition(":")[0], 0)
-            os.utime(path, (when, when))
+            changed = started + delays.get(when, 0)
+            os.utime(path, (changed, changed))
         return outcome.describe(plan, since=started, report=report)
 
     return said
@@ -54,43 +51,71 @@ def test_where_the_tables_are(say):
         "tables/runtime.md",
         "studies/sensitivity/table.md",
     ]
-    assert [
-        line.strip() for line in say(**dict.fromkeys(names, "")).splitlines()[1:]
-    ] == [
+
+    _, *lines = say(**dict.fromkeys(names, "")).splitlines()
+
+    assert [line.strip() for line in lines] == [
         "results/tables/runtime.md",
         "results/tables/comparison.md",
         "results/studies/sensitivity/table.md",
     ]
 
 
+AUDIT = "audit/paper_vs_reproduced.csv"
+
+
 def test_where_the_audit_and_the_report_are(say):
-    said = say(
-        "results/report.html", **{"audit/paper_vs_reproduced.csv": "mean\n0.5\n"}
-    )
-    assert "--results-dir results" in said and "results/report.html" in said
-    assert "--results-dir" not in say(
-        **{"audit/paper_vs_reproduced.csv": 'mean\n""\n'}
-    )  # nothing of the paper's
-    assert "report.html" not in say(
-        "results/report.html", **{"logs/train/x.log": ""}
-    )  # it failed, and there is none
+    said = say("results/report.html", **{AUDIT: "mean\n0.5\n"})
+
+    assert "--results-dir results" in said
+    assert "results/report.html" in said
+
+
+def test_an_audit_of_nothing_in_the_paper_is_not_mentioned(say):
+    assert "--results-dir" not in say(**{AUDIT: 'mean\n""\n'})
+
+
+def test_a_report_that_failed_is_not_mentioned(say):
+    said = say("results/report.html", **{"logs/train/x.log": ""})
+    assert "report.html" not in said
 
 
 SHARD_FILE = "runs/node_classification/social/edits/runs.csv"
+HEADER = "dataset,method,cell,split,part,protocol,metric,value,reason"
+SHARD = f"""{HEADER}
+social,edits,threshold~0.1,0,,,failure,,too dense
+social,edits,threshold~0.1,1,,,failure,,too dense
+social,edits,threshold~0.1,2,test,,accuracy,0.5,
+"""
 
 
 def test_which_runs_have_no_result(say):
-    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in say(
-        **{SHARD_FILE: SHARD}
-    )
-    assert f"results/{SHARD_FILE} was cut off" in say(**{SHARD_FILE: SHARD[:-3]})
-    rows = [f"social,edits,threshold~0.1,{k},,,failure,,reason {k}" for k in range(23)]
-    said = say(**{SHARD_FILE: "\n".join([SHARD.splitlines()[0], *rows, ""])})
-    assert "reason 19" in said and "reason 20" not in said and "and 3 more" in said
+    said = say(**{SHARD_FILE: SHARD})
+    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in said
+
+
+def test_scores_that_were_cut_off_are_named(say):
+    said = say(**{SHARD_FILE: SHARD[:-3]})
+    assert f"results/{SHARD_FILE} was cut off" in said
+
+
+def test_of_many_failures_twenty_are_said_and_the_others_counted(say):
+    lines = [HEADER]
+    for split in range(23):
+        lines.append(f"social,edits,threshold~0.1,{split},,,failure,,reason {split}")
+
+    said = say(**{SHARD_FILE: "\n".join(lines) + "\n"})
+
+    assert "reason 19" in said
+    assert "reason 20" not in said
+    assert "and 3 more" in said
+
+
+def test_failures_of_an_earlier_run_are_said_unless_this_one_trained(say):
+    """They may be of older code."""
     older = {f"old:{SHARD_FILE}": SHARD}
-    assert "too dense" in say(**older) and "too dense" not in say(
-        **older, **{"logs/train/x.log": ""}
-    )  # of older code
+    assert "too dense" in say(**older)
+    assert "too dense" not in say(**older, **{"logs/train/x.log": ""})
 
 
 def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
@@ -105,23 +130,26 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
             "old:logs/download/pokec-z.log": "no network",
         }
     )
-    failed = said.partition("Failed:\n")[2].splitlines()
-    assert failed[0].strip() == "see results/logs/download/social.log"
-    assert failed[1].strip().endswith(f"see results/logs/{train}-0.log")
-    assert (
-        failed[2] == "To have the tables without social: --config skip=pokec-z,social"
-    )
-    assert "the same command goes on from here" in failed[3]
+
+    first, second, skip, again, *_ = said.partition("Failed:\n")[2].splitlines()
+    assert first.strip() == "see results/logs/download/social.log"
+    assert second.endswith(f"see results/logs/{train}-0.log")
+    assert skip == "To have the tables without social: --config skip=pokec-z,social"
+    assert "the same command goes on from here" in again
 
 
 def test_that_there_is_no_network_is_said_once(say):
     lost = "cannot be had: no connection to example.org (ConnectionError)\n"
     logs = {f"logs/download/{name}.log": lost for name in ("social", "other")}
+
     said = say(**logs)
+
     assert said.count("No connection to example.org: nothing could be") == 1
     assert "The demo needs no network" in said
-    logs = dict.fromkeys(logs, "it gave 3 bytes")
-    assert "network" not in say(**logs)
+
+
+def test_another_fault_of_a_download_is_not_taken_for_the_network(say):
+    assert "network" not in say(**{"logs/download/social.log": "it gave 3 bytes"})
 
 
 @pytest.mark.parametrize(
@@ -134,11 +162,16 @@ def test_that_there_is_no_network_is_said_once(say):
 )
 def test_a_data_set_that_cannot_be_made_can_be_skipped(say, job):
     assert "--config skip=pokec-z,social" in say(**{f"logs/{job}.log": ""})
-    assert "skip=" not in say(
-        **{f"logs/{job}.log": "", "logs/preprocess/other.log": ""}
-    )  # none would be left
 
 
-def test_nothing_to_say(say):
-    assert say() == ""
+def test_the_last_data_set_cannot_be_skipped(say):
+    logs = ["logs/preprocess/social.log", "logs/preprocess/other.log"]
+    assert "skip=" not in say(**dict.fromkeys(logs, ""))
+
+
+def test_a_table_that_cannot_be_made_skips_nothing(say):
     assert "skip=" not in say(**{"logs/tables/social.log": ""})
+
+
+def test_a_run_that_did_nothing_says_nothing(say):
+    assert say() == ""

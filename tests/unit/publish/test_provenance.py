@@ -1,6 +1,5 @@
-"""What a run says of how it was made: its provenance, and a crate that is valid by the profiles that it names."""
+"""What a run says of how it was made: its provenance, and a crate that is valid."""
 
-import json
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 
 from fairgat import config
 from fairgat.environment import revision
-from fairgat.files import write_json, write_text
+from fairgat.files import read_json, write_json, write_text
 from fairgat.publish import crate, provenance
 from fairgat.report.render import render
 
@@ -64,58 +63,77 @@ def test_a_run_that_judges_an_earlier_one_says_where_that_was_trained(tmp_path):
     assert provenance.training_of(tmp_path / "none", []) == {}
 
 
-def test_revision(tmp_path, monkeypatch):
-    assert revision(tmp_path) == {"commit": None, "modified": None}
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout of one file, as it was committed."""
 
     def git(*arguments):
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        subprocess.run(
-            ["git", "-C", str(tmp_path), *identity, *arguments],
-            check=True,
-            capture_output=True,
-        )
+        command = ["git", "-C", str(tmp_path), *identity, *arguments]
+        subprocess.run(command, check=True, capture_output=True)
 
     git("init")
     (tmp_path / "file").write_text("1")
     git("add", "file")
     git("commit", "-m", "first")
-    clean = revision(tmp_path)
-    monkeypatch.setenv(
-        "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"
-    )  # Git's own switch: the checkout is another user's
-    assert revision(tmp_path) == clean
-    monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
-    assert len(clean["commit"]) == 40
-    assert clean["modified"] is False
-    (tmp_path / "file").write_text("2")
-    assert revision(tmp_path)["modified"] is True
-    assert revision(tmp_path, ["f*", "nothing"])["modified"] is True
-    assert revision(tmp_path, ["other"])["modified"] is False
-    assert revision(tmp_path, [".", "/elsewhere"])["modified"] is None
-    untracked = (
-        tmp_path / ".venv/fairgat"
-    )  # a package that is installed inside somebody's checkout is not of it
+    return tmp_path
+
+
+def test_what_is_no_checkout_has_no_revision(tmp_path):
+    assert revision(tmp_path) == {"commit": None, "modified": None}
+
+
+def test_a_checkout_as_it_was_committed_has_a_commit(checkout):
+    found = revision(checkout)
+
+    assert len(found["commit"]) == 40
+    assert found["modified"] is False
+
+
+def test_a_checkout_of_another_user_has_its_commit_too(checkout, monkeypatch):
+    own = revision(checkout)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # Git's own switch
+    assert revision(checkout) == own
+
+
+@pytest.mark.parametrize(
+    ("paths", "modified"),
+    [
+        ([], True),
+        ([["f*", "nothing"]], True),
+        ([["other"]], False),
+        ([[".", "/elsewhere"]], None),
+    ],
+    ids=["everything", "the file", "other files", "beyond the checkout"],
+)
+def test_a_changed_file_modifies_what_it_is_part_of(checkout, paths, modified):
+    (checkout / "file").write_text("2")
+    assert revision(checkout, *paths)["modified"] is modified
+
+
+def test_a_package_installed_inside_a_checkout_is_not_of_it(checkout):
+    untracked = checkout / ".venv/fairgat"
     untracked.mkdir(parents=True)
     (untracked / "__init__.py").write_text("")
     assert revision(untracked) == {"commit": None, "modified": None}
 
 
 def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
-    old, new = (
-        {"commit": "c0ffee", "modified": True, "runs": 2},
-        {"commit": "bee", "modified": False, "runs": 5},
-    )
-    for name, codes in [("a", [old]), ("b", [new, old])]:
-        (tmp_path / f"{name}.json").write_text(json.dumps({"trained_at": codes}))
-    selections = sorted(tmp_path.glob("*.json"))
+    old = {"commit": "c0ffee", "modified": True, "runs": 2}
+    new = {"commit": "bee", "modified": False, "runs": 5}
+    write_json(tmp_path / "a.json", {"trained_at": [old]})
+    write_json(tmp_path / "b.json", {"trained_at": [new, old]})
+    settings = config.load({"seed": 7, "datasets": {}, "methods": {}})
+
     content = provenance.collect(
         "snakemake --cores <2>",
         tmp_path,
-        config.load({"seed": 7, "datasets": {}, "methods": {}}).model_dump(),
+        settings.model_dump(),
         benchmarks,
-        selections,
+        [tmp_path / "a.json", tmp_path / "b.json"],
         ["tables/comparison.md"],
     )
+
     assert content["files"] == ["tables/comparison.md"]
     assert content["trained_at"] == [new, old | {"runs": 4}]
     assert content["versions"]["numpy"]
@@ -168,44 +186,29 @@ def results(tmp_path_factory):
         "sha256": "ab" * 32,
         "source": "https://example.org/cora.zip",
     }
-    write_json(
-        folder / "data/raw/cora/manifest.json", {"dataset": "cora", "files": [file]}
-    )
-    write_json(
-        folder / "ro-crate-metadata.json",
-        crate.describe(folder, PROVENANCE, "me", folder / "data/raw"),
-    )
+    raw = folder / "data/raw"
+    write_json(raw / "cora/manifest.json", {"dataset": "cora", "files": [file]})
+    described = crate.describe(folder, PROVENANCE, "me", raw)
+    write_json(folder / "ro-crate-metadata.json", described)
     return folder
 
 
 def test_the_crate_says_what_was_run(results):
-    graph = {
-        entity["@id"]: entity
-        for entity in json.loads((results / "ro-crate-metadata.json").read_text())[
-            "@graph"
-        ]
-    }
+    content = read_json(results / "ro-crate-metadata.json")
+    graph = {entity["@id"]: entity for entity in content["@graph"]}
+
     assert graph["./"]["mainEntity"] == {"@id": "workflow/Snakefile"}
     assert graph["workflow/Snakefile"]["version"] == PROVENANCE["commit"]
     assert graph["https://w3id.org/ro/wfrun/workflow/0.5"]["version"] == "0.5"
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
-    given, made = (
-        {entity["@id"] for entity in graph["#run"][what]}
-        for what in ("object", "result")
-    )
-    assert given == {
-        "#cora/Planetoid.zip",
-        "#value-seed",
-        "#value-splits",
-    } and made == {
-        "data/graphs/",
-        "runs/",
-        "tables/",
-    }
-    assert {name for name in made if "conditionsOfAccess" in graph[name]} == {
-        "data/graphs/"
-    }
+    run = graph["#run"]
+    given = {entity["@id"] for entity in run["object"]}
+    assert given == {"#cora/Planetoid.zip", "#value-seed", "#value-splits"}
+    made = {entity["@id"] for entity in run["result"]}
+    assert made == {"data/graphs/", "runs/", "tables/"}
+    restricted = {name for name in made if "conditionsOfAccess" in graph[name]}
+    assert restricted == {"data/graphs/"}
 
 
 @pytest.mark.parametrize("profile", ["process", "workflow"])
@@ -228,13 +231,6 @@ def test_the_crate_is_valid(results, profile, tmp_path):
         cache,
         results,
     ]
-    run = subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0 and f"is a valid {profile}-run-crate" in run.stdout, (
-        run.stdout
-    )
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"is a valid {profile}-run-crate" in run.stdout

@@ -29,9 +29,10 @@ def signed(rows, column):
 
 
 def for_others(rows, column):
-    """A difference ± half its interval for other people, bold where that leaves out 0."""
+    """A difference ± half its interval for other people; bold if that leaves out 0."""
     row = only(rows)
-    half = row["corrected" if "corrected" in row else f"{column}_corrected"]
+    name = "corrected" if "corrected" in row else f"{column}_corrected"
+    half = row[name]
     number = f"{100 * row[column]:+.2f}"
     if abs(row[column]) > half:
         number = f"**{number}**"
@@ -48,7 +49,8 @@ def two_decimals(rows, column):
 
 def changed(rows, column):
     """How many of these rows have another value in the column `other`."""
-    return str((rows[column] != rows["other"]).sum())
+    is_other = rows[column] != rows["other"]
+    return str(is_other.sum())
 
 
 def number_of_rows(rows, _):
@@ -112,21 +114,20 @@ def test_a_quoted_number_is_its_files(quote):
 @pytest.mark.parametrize("page", sorted({quote["page"] for quote in QUOTES}))
 def test_quotes_and_pages_have_the_same_numbers(page):
     text = shown(page)
-    quoted = set()
+    quoted = set()  # places of the signs of quoted numbers
     for quote in QUOTES:
         if quote["page"] != page:
             continue
         before, number, after = parts(quote)
-        found = [
-            match.start() + len(before)
-            for match in re.finditer(re.escape(before + number + after), text)
-        ]
+        words = re.escape(before + number + after)
+        found = [match.start() + len(before) for match in re.finditer(words, text)]
         assert found, f"{page} lacks what docs/quotes.csv quotes: {quote['words']}"
         for start in found:
             quoted.update(range(start, start + len(number)))
-    unlisted = [
-        text[max(match.start() - 30, 0) : match.end() + 20]
-        for match in NUMBER.finditer(text)
-        if not quoted.issuperset(range(*match.span()))
-    ]
+
+    unlisted = []
+    for match in NUMBER.finditer(text):
+        start, end = match.span()
+        if not quoted.issuperset(range(start, end)):
+            unlisted.append(text[max(start - 30, 0) : end + 20])
     assert not unlisted, "docs/quotes.csv has no line for these numbers"

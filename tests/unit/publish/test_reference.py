@@ -1,6 +1,5 @@
 """The published folder of a run."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from fairgat.data.graph import load_npz, save_npz
 from fairgat.errors import DataError
-from fairgat.files import write_text
+from fairgat.files import write_json, write_text
 from fairgat.publish import predictions, reference
 from fairgat.training.record import Record, pack
 
@@ -25,47 +24,55 @@ PROVENANCE = {
 }
 FILES = {
     "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
-    "tables/comparison.md": "# Comparative results.\n\n| Cora | Accuracy |\n| GAT | 0.5 |\n",
+    "tables/comparison.md": (
+        "# Comparative results.\n\n| Cora | Accuracy |\n| GAT | 0.5 |\n"
+    ),
 }
 MADE = ("provenance.json", "README.md", "rules.csv", "published.sha256")
 
 
 @pytest.fixture
 def publish(tmp_path):
-    """Publish a run; `change` is what its provenance has otherwise. Gives the page about it."""
+    """Publish a run whose provenance has these changes; gives the page about it."""
     results = tmp_path / "results"
     for name, text in FILES.items():
         write_text(results / name, text)
 
     def published(**change):
-        made = [
-            *FILES,
-            "tables/comparison.html",
-            "figures/account.png",
-        ]  # .md and .svg show the same
-        write_text(
-            results / "provenance.json",
-            json.dumps(PROVENANCE | {"files": made} | change),
-        )
-        return (reference.publish(results) / "README.md").read_text()
+        # Of what .md and .svg show, other formats are not published.
+        made = [*FILES, "tables/comparison.html", "figures/account.png"]
+        content = PROVENANCE | {"files": made} | change
+        write_json(results / "provenance.json", content)
+        folder = reference.publish(results)
+        return (folder / "README.md").read_text()
 
     return published
 
 
 def files(folder):
-    return {
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
-    }
+    """The paths of all files in a folder, from it."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)) for path in paths}
 
 
 def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path):
     publish()
     folder = tmp_path / "results/reference"
     write_text(folder / "tables/old.md", "")
-    page = publish()
+
+    publish()
+
     assert files(folder) == {*FILES, *MADE}
-    assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
-    assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
+    _, train = (folder / "rules.csv").read_text().splitlines()
+    assert train == "train,2,3.5,3,400"
+
+
+def test_the_page_shows_the_headline_and_the_scores(publish):
+    page = publish()
+
+    assert "3 agree" in page
+    assert "| GAT | 0.5 |" in page
+    assert "# Comparative" not in page
 
 
 @pytest.fixture
@@ -104,15 +111,16 @@ def test_predictions_of_the_reported_epoch_are_published_of_every_split(
 ):
     for split in (0, 1):
         trained(split)
+
     page = publish()
 
     runs = tmp_path / "results/reference/runs"
     cell = runs / "link_prediction/cora/gat/default"
     expected = set()
     for split in ("split-0", "split-1"):
-        expected |= {cell / split / "run.json", cell / split / "predictions.npz"}
-    assert {path for path in runs.rglob("*") if path.is_file()} == expected
-
+        run = f"link_prediction/cora/gat/default/{split}"
+        expected |= {f"{run}/run.json", f"{run}/predictions.npz"}
+    assert files(runs) == expected
     kept = load_npz(cell / "split-1/predictions.npz")
     assert kept["epochs"].tolist() == [7]
     assert kept["logits"].tolist() == [[1, 1, 1]]
@@ -121,7 +129,9 @@ def test_predictions_of_the_reported_epoch_are_published_of_every_split(
 
 def test_a_run_that_failed_says_so_and_has_no_predictions(publish, trained, tmp_path):
     trained(0, failure="the loss is not finite")
+
     publish()
+
     (run,) = (tmp_path / "results/reference/runs").rglob("split-0")
     assert [path.name for path in run.iterdir()] == ["run.json"]
 
@@ -154,7 +164,10 @@ def test_predictions_are_published_of_as_many_splits_as_fit(
 
 def test_a_run_that_is_not_about_the_paper_has_no_audit(publish):
     page = publish(files=["tables/comparison.md"])
-    assert "| GAT | 0.5 |" in page and "117" not in page and "audit/" not in page
+
+    assert "| GAT | 0.5 |" in page
+    assert "117" not in page
+    assert "audit/" not in page
     assert (
         "More: [all tables](./tables), [versions and seed](./provenance.json).\n"
         in page
@@ -173,7 +186,10 @@ def test_a_run_that_cannot_be_published_leaves_the_old_folder(
 ):
     publish()
     headline = tmp_path / "results/audit/headline.txt"
-    headline.unlink() if text is None else headline.write_text(text)
+    headline.unlink()
+    if text is not None:
+        headline.write_text(text)
+
     with pytest.raises(DataError, match=words):
         publish()
     assert "3 agree" in (tmp_path / "results/reference/README.md").read_text()
@@ -233,7 +249,8 @@ def test_what_was_not_published_is_not_replaced(publish, tmp_path):
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DataError, match="is a link"):
         publish()
-    assert folder.is_symlink() and files(tmp_path / "elsewhere") == {"mine.txt"}
+    assert folder.is_symlink()
+    assert files(tmp_path / "elsewhere") == {"mine.txt"}
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -256,9 +273,8 @@ def test_what_a_killed_publication_left_is_put_back(publish, tmp_path):
 
 def test_a_published_study_stays_until_there_is_a_new_one(publish, tmp_path, capsys):
     results = tmp_path / "results"
-    made, published = (
-        folder / "studies/sensitivity" for folder in (results, results / "reference")
-    )
+    made = results / "studies/sensitivity"
+    published = results / "reference/studies/sensitivity"
     write_text(made / "table.md", "the study")
     publish()
     assert capsys.readouterr().out == ""
@@ -312,7 +328,8 @@ def test_a_study_with_results_of_its_own_brings_its_audit_if_it_is_of_the_paper(
                     {"commit": "fedcba9876543210", "modified": True, "runs": 7}
                 ]
             },
-            "7 runs trained at commit fedcba987654 with uncommitted changes. Rendered at commit 0123456789ab by",
+            "7 runs trained at commit fedcba987654 with uncommitted changes. "
+            "Rendered at commit 0123456789ab by",
         ),
     ],
 )

@@ -26,40 +26,52 @@ TEXTS = [
 def page(name: str, part: str, **variables: object) -> str:
     """Render a caption as Snakemake does."""
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((CAPTIONS / name).read_text())
-    return publish_parts(template.render(**variables), writer_name="html")[part]
+    source = (CAPTIONS / name).read_text()
+    text = environment.from_string(source).render(**variables)
+    return publish_parts(text, writer_name="html")[part]
+
+
+def caption(name: str, about: str) -> str:
+    """The caption of a table or a figure."""
+    params = SimpleNamespace(about=about)
+    return page(name, "body", snakemake=SimpleNamespace(params=params))
+
+
+def words_shown(html: str) -> list[str]:
+    """The words that a browser shows."""
+    text = re.sub("<[^>]*>", " ", html)
+    return unescape(text).split()
+
+
+def assert_only_text(html: str) -> None:
+    assert "<script" not in html
+    assert "<a " not in html
 
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("name", ["figure.rst", "table.rst"])
 def test_a_title_is_text_in_a_caption(name, text):
-    params = SimpleNamespace(about=text)
-    said = page(name, "body", snakemake=SimpleNamespace(params=params))
-    assert shown(said) == [*text.split(), *shown(page_without(name))]
-    assert "<script" not in said and "<a " not in said
+    html = caption(name, about=text)
 
-
-def page_without(name: str) -> str:
-    params = SimpleNamespace(about="")
-    return page(name, "body", snakemake=SimpleNamespace(params=params))
-
-
-def shown(html: str) -> list[str]:
-    """The words that a browser shows."""
-    return unescape(re.sub("<[^>]*>", " ", html)).split()
+    words_of_template = words_shown(caption(name, about=""))
+    assert words_shown(html) == [*text.split(), *words_of_template]
+    assert_only_text(html)
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_headings_notes_and_paragraphs_are_text_on_the_first_page(text, tmp_path):
-    (tmp_path / "headline.txt").write_text(f"One.\n\n{text}")
+    headline = tmp_path / "headline.txt"
+    headline.write_text(f"One.\n\n{text}")
     config = {"heading": text, "note": text, "ran": text, "picture": ""}
-    files = [SimpleNamespace(target="headline.txt", path=tmp_path / "headline.txt")]
-    said = page(
+
+    html = page(
         "workflow.rst",
         "html_body",
         snakemake=SimpleNamespace(config=config),
-        files=files,
+        files=[SimpleNamespace(target="headline.txt", path=headline)],
         categories=[],
     )
-    assert "<script" not in said and "<a " not in said
-    assert " ".join(shown(said)).count(" ".join(text.split())) == 4
+
+    shown = " ".join(words_shown(html))
+    assert shown.count(" ".join(text.split())) == 4
+    assert_only_text(html)

@@ -22,170 +22,205 @@ def draw(audited):
     def drawn(name):
         page = audited.figure(name)
         module = import_module(f"fairgat.report.figures.{page.module}")
-        return module.draw(
-            shown.figure_settings(audited.config, name, page.task),
-            audited.sources(page),
-        )
+        settings = shown.figure_settings(audited.config, name, page.task)
+        return module.draw(settings, audited.sources(page))
 
     return drawn
 
 
 def contents(figure):
-    """The titles and labels of each panel, and what is drawn in it: points, deviations, bars and words."""
-
-    def numbers(values):
-        return " ".join(f"{value:.4g}" for value in np.ravel(values))
-
+    """The titles of each panel, and the points, lines, bars and words in it."""
+    lines = []
     for ax in figure.axes:
-        titles = [
-            ax.get_title("left"),
-            ax.get_title().replace("\n", " "),
-            ax.get_xlabel(),
-            ax.get_ylabel(),
-        ]
-        yield f"  panel: {'; '.join(filter(None, titles))}"
-        yield from (
-            f"    {line.get_marker()} {numbers(line.get_xydata())}" for line in ax.lines
-        )
-        for each in ax.collections:
-            yield from (
-                f"    line {numbers(segment)}"
-                for segment in getattr(each, "get_segments", list)()
-            )
-        yield from (
-            f"    bar {numbers(bar.get_bbox().get_points())}" for bar in ax.patches
-        )
-        yield from (f"    {text.get_text()}" for text in ax.texts)
+        title = ax.get_title().replace("\n", " ")
+        titles = [ax.get_title("left"), title, ax.get_xlabel(), ax.get_ylabel()]
+        lines.append(f"  panel: {'; '.join(filter(None, titles))}")
+        for line in ax.lines:
+            lines.append(f"    {line.get_marker()} {numbers(line.get_xydata())}")
+        for collection in ax.collections:
+            if hasattr(collection, "get_segments"):
+                for segment in collection.get_segments():
+                    lines.append(f"    line {numbers(segment)}")
+        for bar in ax.patches:
+            corners = bar.get_bbox().get_points()
+            lines.append(f"    bar {numbers(corners)}")
+        for text in ax.texts:
+            lines.append(f"    {text.get_text()}")
+    return lines
+
+
+def numbers(values):
+    return " ".join(f"{value:.4g}" for value in np.ravel(values))
+
+
+def hollow_points(ax):
+    """The points of a panel that are drawn hollow, one for each cell."""
+    points = []
+    for line in ax.lines:
+        if line.get_markerfacecolor() == "none":
+            rounded = line.get_xydata().round(6)
+            points += map(tuple, rounded)
+    return points
 
 
 def test_every_figure_shows_what_it_did(plan, draw, tmp_path):
-    """Every point and word; where a change is meant, golden/figures.txt shows it to who reads the commit."""
-    lines = [
-        line for name in plan.config.figures for line in (name, *contents(draw(name)))
-    ]
+    """Where a change is meant, golden/figures.txt shows it to who reads the commit."""
+    lines = []
+    for name in plan.config.figures:
+        lines += [name, *contents(draw(name))]
+
     now = tmp_path / "figures.txt"
     now.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert lines == GOLDEN.read_text(encoding="utf-8").splitlines(), (
-        f"{now} has what is drawn now"
-    )
+    golden = GOLDEN.read_text(encoding="utf-8")
+    assert lines == golden.splitlines(), f"{now} has what is drawn now"
 
 
-def test_a_figure_has_the_same_bytes_in_every_format(draw, tmp_path):
-    for run in "ab":
-        style.save(
-            draw("runtime"),
-            {form: tmp_path / f"{run}.{form}" for form in style.FORMATS},
-        )
-    for form in style.FORMATS:
-        assert (tmp_path / f"a.{form}").read_bytes() == (
-            tmp_path / f"b.{form}"
-        ).read_bytes()
+@pytest.mark.parametrize("form", style.FORMATS)
+def test_a_figure_drawn_twice_has_the_same_bytes(draw, tmp_path, form):
+    first, second = tmp_path / "a", tmp_path / "b"
+
+    style.save(draw("runtime"), {form: first})
+    style.save(draw("runtime"), {form: second})
+
+    assert first.read_bytes() == second.read_bytes()
 
 
-def test_pareto():
-    cost, gain = (
-        np.array([3.0, 1.0, 2.0, 2.0, 4.0]),
-        np.array([9.0, 5.0, 7.0, 8.0, 9.0]),
-    )
-    assert tradeoff.pareto(cost, gain).tolist() == [
-        1,
-        3,
-        0,
-    ]  # (2, 7) and (4, 9) are beaten
-    assert tradeoff.pareto(np.array([]), np.array([])).tolist() == []
+# --------------------------------------------------------------------------- trade-offs
 
 
-def hollow(ax):
-    return [
-        tuple(p)
-        for line in ax.lines
-        if line.get_markerfacecolor() == "none"
-        for p in line.get_xydata().round(6)
-    ]
+def test_the_pareto_front_has_no_point_that_another_beats():
+    cost = np.array([3.0, 1.0, 2.0, 2.0, 4.0])
+    gain = np.array([9.0, 5.0, 7.0, 8.0, 9.0])
+
+    front = tradeoff.pareto(cost, gain)
+
+    assert front.tolist() == [1, 3, 0]  # (2, 7) and (4, 9) are beaten
 
 
-def test_tradeoff_shows_every_cell_that_finished(draw):
-    assert (
-        len(hollow(draw("tradeoff_link_prediction").axes[0])) == 1 + 3
-    )  # GAT's one cell, three of FairGAT's four
-    points = hollow(draw("tradeoff_node_classification").axes[0])
+def test_the_pareto_front_of_nothing_is_empty():
+    nothing = np.array([])
+    assert tradeoff.pareto(nothing, nothing).tolist() == []
+
+
+def test_a_trade_off_shows_every_cell_that_finished(draw):
+    links = draw("tradeoff_link_prediction").axes[0]
+    nodes = draw("tradeoff_node_classification").axes[0]
+
+    of_gat, of_fairgat = 1, 3  # the fourth of FairGAT's cells failed on a split
+    assert len(hollow_points(links)) == of_gat + of_fairgat
+
     fairgat = [(4, 92.73), (6, 93.73), (8, 94.73), (10, 95.73)]  # percent
-    assert sorted(points) == sorted(
-        [*fairgat, (10, 95.73), (10, 95.73), (6, 93.73)]
-    )  # GAT, an ablation, EDITS' third
+    gat = ablation = (10, 95.73)
+    edits = (6, 93.73)  # the third of its cells
+    expected = sorted([*fairgat, gat, ablation, edits])
+    assert sorted(hollow_points(nodes)) == expected
+
+
+# ------------------------------------------------------------------------------- curves
 
 
 def test_long_curves_are_drawn_a_few_epochs_at_a_time(draw, monkeypatch):
     monkeypatch.setattr(curves, "POINTS", 2)
-    ax = draw("curves_link_prediction").axes[0]
-    assert ax.lines[0].get_xdata().tolist() == [1.5, 3.5]
-    assert ax.lines[0].get_ydata().tolist() == pytest.approx([15, 35])
+
+    curve = draw("curves_link_prediction").axes[0].lines[0]
+
+    assert curve.get_xdata().tolist() == [1.5, 3.5]
+    assert curve.get_ydata().tolist() == pytest.approx([15, 35])
 
 
-def test_a_crowd_is_what_others_leave_no_room():
-    crowd = np.array([[95.0], [95.1], [95.2], [95.3], [94.9], [70.0]])
-    assert style.crowd(crowd).tolist() == [True] * 5 + [False]
-    assert style.crowd(crowd[:5]) is None and style.crowd(np.ones((4, 1))) is None
+@pytest.fixture
+def cut_off(plan):
+    """GAT's second history.csv without its last epoch, for one test."""
+    folder = plan.path("runs/node_classification/recidivism/gat/default/split-1")
+    path = Path(folder) / "history.csv"
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    yield
+    path.write_text(whole)
+
+
+def test_a_learning_curve_that_was_cut_off_is_not_drawn(draw, cut_off):
+    with pytest.raises(DataError, match=r"gat on recidivism have \[4, 3.*\] epochs"):
+        draw("curves_node_classification")
+
+
+# ------------------------------------------------------------------------------ account
 
 
 def test_an_account_is_of_the_logits_and_empty_for_rows_that_a_group_lacks(
     audited, tmp_path
 ):
     lines = frames.read(*audited.files("account"))
-    lines.loc[lines["over"] == "label 1", ["gap", *account.PARTS]] = (
-        np.nan
-    )  # nobody of one group has label 1
-    lines["spread"] = lines["spread"].mask(lines["layer"] != "logit", 0.1)
-    frames.write(tmp_path / "a.csv", lines)
+    no_group_has_label_1 = lines["over"] == "label 1"
+    lines.loc[no_group_has_label_1, ["gap", *account.PARTS]] = np.nan
+    other_layer = lines["layer"] != "logit"
+    lines["spread"] = lines["spread"].mask(other_layer, 0.1)
+    changed = tmp_path / "account.csv"
+    frames.write(changed, lines)
     settings = shown.figure_settings(audited.config, "account", account.TASK)
-    given = audited.sources(audited.figure("account")) | {
-        "account": [tmp_path / "a.csv"]
-    }
-    everyone, positive = account.draw(settings, given).axes[::2]
-    assert (
-        everyone.texts[0].get_text().strip() == "−0.50" and not positive.patches
-    )  # GAT's gap, -1, in spreads of 2
+    sources = audited.sources(audited.figure("account"))
+
+    figure = account.draw(settings, sources | {"account": [changed]})
+
+    everyone, positive = figure.axes[::2]
+    gat = everyone.texts[0].get_text()
+    assert gat.strip() == "−0.50"  # its gap, -1, in spreads of 2
+    assert not positive.patches
+
+
+# -------------------------------------------------------------------------------- style
+
+
+CROWD = [[95.0], [95.1], [95.2], [95.3], [94.9]]
+
+
+def test_a_crowd_is_what_others_leave_no_room():
+    points = np.array([*CROWD, [70.0]])
+    assert style.crowd(points).tolist() == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [CROWD, [[1.0]] * 4, np.empty((0, 1)), [*CROWD, [96.0]]],
+    ids=["none apart", "all alike", "none", "one a little apart"],
+)
+def test_without_a_crowd_no_closer_look_is_needed(points):
+    assert style.crowd(np.array(points)) is None
 
 
 def test_methods_keep_their_looks_and_no_two_share_a_colour():
     blue = Look(colour="#0072B2", marker="o")
-    titles = {name: name for name in ("a", "b", *(f"yours-{n}" for n in range(20)))}
+    names = ["a", "b", *(f"yours-{n}" for n in range(20))]
+    titles = {name: name for name in names}
+
     looks = style.looks(titles, {"a": blue, "b": blue, "yours-3": None})
+
     assert (looks["a"].colour, looks["a"].marker) == ("#0072B2", "o")
-    assert len({look.colour for look in looks.values()}) == len(titles)
-    assert [*looks] == [*titles]
+    colours = {look.colour for look in looks.values()}
+    assert len(colours) == len(names)
+    assert list(looks) == names
 
 
 def test_the_methods_of_the_house_have_looks_of_their_own():
     content = read_file("config.yaml")
     merge(content, read_yaml("configs/more-methods.yaml"))
-    looks = [entry["look"]["colour"] for entry in content["methods"].values()]
-    assert len(set(looks)) == len(looks)
+
+    colours = [entry["look"]["colour"] for entry in content["methods"].values()]
+
+    assert len(set(colours)) == len(colours)
 
 
 @pytest.mark.parametrize("count", [0, 2, 7])
 def test_a_legend_is_no_wider_than_its_figure(count):
     figure, _ = style.plt.subplots(figsize=(style.WIDTH, 4), layout="constrained")
     titles = {f"method-{n}": f"Method {n} with a long title" for n in range(count)}
-    looks = style.looks(titles, {})
-    style.legend(figure, looks.values())
+
+    style.legend(figure, style.looks(titles, {}).values())
     figure.draw_without_rendering()
-    assert len(figure.legends) == (count > 0)
-    boxes = [legend.get_window_extent() for legend in figure.legends]
-    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in boxes)
+
+    assert len(figure.legends) == (1 if count else 0)
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.width
     style.plt.close(figure)
-
-
-def test_a_learning_curve_that_was_cut_off_is_not_drawn(plan, draw):
-    path = Path(
-        plan.path("runs/node_classification/recidivism/gat/default/split-1/history.csv")
-    )
-    whole = path.read_text()
-    path.write_text("".join(whole.splitlines(keepends=True)[:-1]))
-    try:
-        with pytest.raises(
-            DataError, match=r"gat on recidivism have \[4, 3.*\] epochs"
-        ):
-            draw("curves_node_classification")
-    finally:
-        path.write_text(whole)

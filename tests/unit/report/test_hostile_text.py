@@ -22,6 +22,7 @@ from fairgat.texts import shown
 settings.register_profile("slow machine", deadline=None)
 settings.load_profile("slow machine")
 
+PARSER = MarkdownIt("gfm-like", {"linkify": False})
 PIECES = [
     "\x1b[31m", "\x00", "\n", "\r", "\t", "\x85", "\u2028", "\u202e", "\u200b", "\ufeff",
     "`", "``", "`a|b`", "`<b>`", "|", "\\", "\\|", "*", "**", "_", "__", "~~", "$", "$$",
@@ -33,14 +34,42 @@ PIECES = [
 hostile = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 
 
+class Words(HTMLParser):
+    """The words of a piece of HTML, with single blanks, and its elements."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.text, self.tags = "", set()
+        self.feed(source)
+        self.close()
+        self.words = one_line(self.text)
+
+    def handle_data(self, data):
+        self.text += data
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_comment(self, data):
+        self.tags.add("comment")
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
 def without_code(text):
-    """The text as a reader sees it, where backticks only set code; blanks joined."""
+    """The text as a reader sees it, where backticks only set code."""
     plain = re.sub("(?<!`)`([^`]+)`(?!`)", r"\1", shown(text))
-    return " ".join(plain.split())
+    return one_line(plain)
+
+
+def letters(text):
+    return re.sub(r"[^a-z0-9.]", "", text)
 
 
 @given(hostile)
-def test_shown_is_one_printable_line(text):
+def test_shown_text_is_one_printable_line(text):
     assert shown(text).isprintable()
     assert shown(shown(text)) == shown(text)
 
@@ -58,76 +87,70 @@ def test_what_acts_is_shown_as_its_code(text, expected):
     assert shown(text) == expected
 
 
-class Words(HTMLParser):
-    """The words of a piece of HTML, and its elements."""
-
-    def __init__(self, source):
-        super().__init__()
-        self.words, self.tags = "", []
-        self.feed(source)
-        self.close()
-
-    def handle_data(self, data):
-        self.words += data
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-
-    def handle_comment(self, data):
-        self.tags.append("comment")
-
-
 @given(hostile)
-def test_html(text):
+def test_on_a_page_text_is_text(text):
     page = Words(f"<p>{escape.html(text)}</p>")
-    assert set(page.tags) <= {"p", "code"}
-    assert " ".join(page.words.split()) == without_code(text)
 
-
-PARSER = MarkdownIt("gfm-like", {"linkify": False})
+    assert page.tags <= {"p", "code"}
+    assert page.words == without_code(text)
 
 
 @given(hostile)
 @example("__init__ *a* `b|c`")
-def test_markdown_at_the_beginning_of_a_line(text):
+def test_in_markdown_text_that_begins_a_line_is_text(text):
     page = Words(PARSER.render(escape.markdown_line(text)))
-    assert set(page.tags) <= {"p", "code"}
-    assert " ".join(page.words.split()) == without_code(text)
+
+    assert page.tags <= {"p", "code"}
+    assert page.words == without_code(text)
 
 
 @given(hostile)
-def test_markdown_in_a_table(text):
+def test_in_a_markdown_table_text_is_one_cell(text):
     cell = escape.markdown(text)
-    page = Words(PARSER.render(f"| a | b |\n| - | - |\n| {cell} | after |\n"))
-    assert page.tags.count("td") == 2
-    assert set(page.tags) <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
-    expected = without_code(text)
-    assert " ".join(page.words.split()) == " ".join(f"a b {expected} after".split())
+
+    html = PARSER.render(f"| a | b |\n| - | - |\n| {cell} | after |\n")
+
+    page = Words(html)
+    assert html.count("<td") == 2
+    assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert page.words == one_line(f"a b {without_code(text)} after")
 
 
 @given(hostile)
-def test_latex(text):
+def test_in_latex_text_has_no_macro_that_acts(text):
     escaped = escape.tex(text)
-    assert "\n" not in escaped and "^^" not in escaped
+
+    assert "\n" not in escaped
+    assert "^^" not in escaped
     nodes, *_ = LatexWalker(escaped, tolerant_parsing=False).get_latex_nodes()
     macros = {node.macroname for node in nodes if isinstance(node, LatexMacroNode)}
     assert not macros & {"input", "include", "write", "def", "csname"}
-    prose = re.sub(r"\$(\\[A-Za-z]+|[<>])\$", "", escaped)  # one sign as a formula
-    assert not re.search(r"(?<!\\)[%#&$]", prose.replace(r"\\", ""))
-    plain = LatexNodes2Text().latex_to_text(escaped.replace(r"\texttt", ""))
-    letters = re.sub(r"[^a-z0-9.]", "", without_code(text))
-    assert re.sub(r"[^a-z0-9.]", "", plain.replace("U+4E2D", "")) == letters
 
 
 @given(hostile)
-def test_csv_has_no_formula(text):
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow([escape.csv(text), "after"])
-    assert written.getvalue().count("\n") == 1
-    ((value, after),) = csv.reader(io.StringIO(written.getvalue()))
-    assert after == "after" and value.removeprefix("'") == shown(text).removeprefix("'")
-    number = re.fullmatch(r"[-+]\d+(\.\d+)?", value)
-    assert number or not value.startswith(("=", "+", "-", "@", "\t"))
+def test_in_latex_signs_are_escaped_and_the_words_stay(text):
+    escaped = escape.tex(text)
+
+    prose = re.sub(r"\$(\\[A-Za-z]+|[<>])\$", "", escaped)  # one sign as a formula
+    prose = prose.replace(r"\\", "")
+    assert not re.search(r"(?<!\\)[%#&$]", prose)
+    plain = LatexNodes2Text().latex_to_text(escaped.replace(r"\texttt", ""))
+    plain = plain.replace("U+4E2D", "")  # a sign that LaTeX lacks
+    assert letters(plain) == letters(without_code(text))
+
+
+@given(hostile)
+def test_in_csv_text_is_one_cell_and_no_formula(text):
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerow([escape.csv(text), "after"])
+
+    written = file.getvalue()
+    assert written.count("\n") == 1
+    ((value, after),) = csv.reader(io.StringIO(written))
+    assert after == "after"
+    assert value.removeprefix("'") == shown(text).removeprefix("'")
+    is_number = re.fullmatch(r"[-+]\d+(\.\d+)?", value)
+    assert is_number or not value.startswith(("=", "+", "-", "@", "\t"))
 
 
 @pytest.mark.parametrize(
@@ -143,31 +166,43 @@ def test_formulas_in_csv_are_quoted(formula):
 
 
 @pytest.mark.parametrize("text", [*PIECES, "$a$ </svg> & -->"])
-def test_a_figure(text, tmp_path):
+def test_a_figure_with_any_text_is_an_image_without_scripts(text, tmp_path):
     figure = Figure(figsize=(1, 1))
     figure.text(0, 0, style.plain(text))
+
     style.save(figure, {"svg": tmp_path / "a.svg"})
+
     elements = ElementTree.parse(tmp_path / "a.svg").iter()
-    assert not any(element.tag.endswith(("script", "b")) for element in elements)
+    tags = [element.tag for element in elements]
+    assert not any(tag.endswith(("script", "b")) for tag in tags)
 
 
-@given(hostile)
-def test_a_whole_table(text):
-    """Its title, a data set, a reason, a cell, a note and the explanation are hostile."""
+def table_of(text):
+    """A table whose title, data set, reason, cell and notes are this text."""
     block = Block(text, [Row([Cell(text, mark="1"), Cell("-1.00", std="0.20")])])
     absent = Block("other", reason=text or "why")
     panel = Panel("multirow", ["", "", "b"], [block, absent], title=text, text=(text,))
-    table = Table("t", text, [panel], [("1", text), ("", text)], text, text)
+    return Table("t", text, [panel], [("1", text), ("", text)], text, text)
+
+
+@given(hostile)
+def test_a_whole_table_has_no_elements_of_hostile_text(text):
+    table = table_of(text)
+
     page = Words(render(table, "html"))
-    known = (
-        "html head meta title style body h1 h2 p div table thead tbody tr th td ul li"
-    )
-    assert set(page.tags) <= {*known.split(), "sup", "span", "code"}
+    cells = {"table", "thead", "tbody", "tr", "th", "td"}
+    frame = {"html", "head", "meta", "title", "style", "body", "div", "ul", "li"}
+    assert page.tags <= {*frame, *cells, "h1", "h2", "p", "sup", "span", "code"}
+
     page = Words(PARSER.render(render(table, "md")))
-    known = "h1 h2 p br strong sup code table thead tbody tr th td"
-    assert set(page.tags) <= set(known.split())
-    for form in ("md", "html", "csv", "tex"):
-        made = render(table, form)
-        assert shown(made) == " ".join(made.split())  # nothing that acts
+    assert page.tags <= {*cells, "h1", "h2", "p", "br", "strong", "sup", "code"}
+
     for line in csv.reader(io.StringIO(render(table, "csv"))):
         assert not any(cell.startswith(("=", "@")) for cell in line)
+
+
+@pytest.mark.parametrize("form", ["md", "html", "csv", "tex"])
+@given(text=hostile)
+def test_a_whole_table_has_no_character_that_acts(form, text):
+    made = render(table_of(text), form)
+    assert shown(made) == one_line(made)

@@ -1,129 +1,140 @@
-"""Tables: each is built from the files of a finished run and rendered in every format."""
+"""Tables: each is built from the files of a finished run, in every format."""
 
-import itertools
 import re
-import shutil
-import subprocess
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from small_results import NODE, TABLES, TOO_DENSE, finish, metrics, scores
+from small_results import NODE, TABLES, TOO_DENSE, build_table, finish, metrics, scores
 
-from fairgat import config as configuration
-from fairgat import measures
+from fairgat import config, measures
 from fairgat.config import shown
 from fairgat.errors import ConfigError, DataError
 from fairgat.files import write_json
 from fairgat.measures import checks
 from fairgat.plan import Plan
-from fairgat.report import escape, latex, render, rows
-from fairgat.report.model import Block, Cell, Math, Panel, Row, Table, row
+from fairgat.report import escape, render, rows
 from fairgat.report.tables.scores import verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def build(plan, name, files=None):
-    """A table, as its rule makes it."""
-    page = plan.table(name)
-    module = import_module(f"fairgat.report.tables.{page.module}")
-    settings = shown.table_settings(plan.config, name, page.task)
-    return module.build(settings, files or plan.sources(page))
+def blocks_of(table, title):
+    """The blocks of a data set: for each, the texts of its rows by their names."""
+    found = []
+    for panel in table.panels:
+        for block in panel.blocks:
+            if str(block.title) == title:
+                found.append(texts_of(block))
+    return found
 
 
-@pytest.fixture(scope="module")
-def built(plan):
-    return {name: build(plan, name) for name in TABLES}
+def texts_of(block):
+    texts = {}
+    for row in block.rows:
+        name, *others = [str(cell.text) for cell in row.cells]
+        texts[name] = others
+    return texts
 
 
-def entries(table, title):
-    """Row label → the texts of its other cells, in the blocks with this title."""
-    blocks = [
-        block
-        for panel in table.panels
-        for block in panel.blocks
-        if str(block.title) == title
-    ]
-    return [
-        {
-            str(row.cells[0].text): [str(cell.text) for cell in row.cells[1:]]
-            for row in b.rows
-        }
-        for b in blocks
-    ]
+def notes_of(table):
+    return [text for _, text in table.notes]
 
 
 def replanned(plan, **changes):
     return Plan(plan.config.model_copy(update=changes))
 
 
-def small(folder, methods, table="comparison", splits=1):
+def plan_of(folder, methods, table="comparison", splits=1):
     """The plan of one table of one data set."""
-    methods = {name: {"tasks": [NODE]} | more for name, more in methods.items()}
+    entries = {name: {"tasks": [NODE]} | entry for name, entry in methods.items()}
     content = {
         "datasets": {"recidivism": {"task": NODE}},
-        "methods": methods,
-        "tables": {table: [*methods]},
+        "methods": entries,
+        "tables": {table: list(methods)},
+        "results_dir": str(folder),
+        "splits": {"count": splits},
     }
-    return Plan(
-        configuration.load(
-            content | {"results_dir": str(folder), "splits": {"count": splits}}
-        )
-    )
+    return Plan(config.load(content))
 
 
-def marked(folder, *gaps):
-    """FairGAT's marks, and whether it is bold, where its accuracy and gaps differ from GAT's by this on each split."""
-    plan = small(folder, {"gat": {}, "fairgat": {}}, splits=len(gaps))
-    base = [0.9 + 0.01 * split for split in range(len(gaps))]
-    runs = [("gat", split, 0.0) for split in range(len(gaps))] + [
-        ("fairgat", *each) for each in enumerate(gaps)
-    ]
-    finish(
-        plan,
-        [
-            metrics(
-                "recidivism", n, "default", k, scores(NODE, base[k] + gap, 0.2 + gap)
-            )
-            for n, k, gap in runs
-        ],
-    )
-    (block,) = build(plan, "comparison").panels[0].blocks
-    assert not any(cell.bold or cell.mark for cell in block.rows[0].cells)
-    return [(cell.mark, cell.bold) for cell in block.rows[1].cells[1:5]]
+def finish_with(plan, scores_of):
+    """Finish a plan's runs, each with `scores_of(method, split)`."""
+    judged = []
+    for run in plan.runs(NODE):
+        given = scores_of(run.method, run.split)
+        judged.append(metrics(run.dataset, run.method, run.cell, run.split, given))
+    finish(plan, judged)
 
 
-def test_bold_is_what_the_paired_interval_shows_to_be_better(tmp_path):
-    better, worse, neither = ("+", True), ("-", False), ("", False)
-    gaps = [0.010, 0.012, 0.011, 0.010, 0.012]
-    more, less = [better, better, worse, worse], [worse, worse, better, better]
-    assert marked(tmp_path / "a", *gaps) == more
-    assert marked(tmp_path / "b", *(-gap for gap in gaps)) == less
-    assert marked(tmp_path / "c", *gaps[:4], -0.012) == [neither] * 4
-    assert marked(tmp_path / "d", *gaps[:4]) == [neither] * 4  # too few splits
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_the_small_run_is_as_it_was(built, name):
+    """Where a change is meant, golden/ shows it to who reads the commit."""
+    golden = GOLDEN / f"{name}.csv"
+    text = render.render(built[name], "csv")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------------ better, worse
+
+BETTER, WORSE, NEITHER = ("+", True), ("-", False), ("", False)
+GAPS = [0.010, 0.012, 0.011, 0.010, 0.012]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "accuracies", "differences"),
+    [
+        (GAPS, BETTER, WORSE),
+        ([-gap for gap in GAPS], WORSE, BETTER),
+        ([*GAPS[:4], -0.012], NEITHER, NEITHER),
+        (GAPS[:4], NEITHER, NEITHER),
+    ],
+    ids=["higher", "lower", "higher and lower", "too few splits"],
+)
+def test_bold_is_what_the_paired_interval_shows_to_be_better(
+    tmp_path, gaps, accuracies, differences
+):
+    """FairGAT's accuracies and differences are GAT's and `gaps`, split by split."""
+    plan = plan_of(tmp_path, {"gat": {}, "fairgat": {}}, splits=len(gaps))
+
+    def scores_of(method, split):
+        gap = gaps[split] if method == "fairgat" else 0
+        return scores(NODE, 0.9 + 0.01 * split + gap, 0.2 + gap)
+
+    finish_with(plan, scores_of)
+    (block,) = build_table(plan, "comparison").panels[0].blocks
+
+    gat, fairgat, _ = block.rows
+    marked = [(cell.mark, cell.bold) for cell in fairgat.cells[1:5]]
+    assert marked == [accuracies, accuracies, differences, differences]
+    assert not any(cell.bold or cell.mark for cell in gat.cells)
+
+
+def test_a_measure_of_which_no_way_is_better_is_not_marked():
     line = SimpleNamespace(low=1, high=2, pairs=5)
     no_way = replace(measures.find("accuracy"), better=None)
-    assert verdict(line, no_way) == ""  # nobody says which way it points
+    assert verdict(line, no_way) == ""
 
 
 def test_a_table_of_few_splits_says_that_nothing_is_marked(tmp_path):
-    plan = small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2)
-    gaps = {"gat": [0.9, 0.91], "fairgat": [0.8, 0.82]}
-    judged = [
-        metrics("recidivism", name, "default", k, scores(NODE, gaps[name][k], 0.2))
-        for name in gaps
-        for k in range(2)
-    ]
-    finish(plan, judged)
-    notes = [text for _, text in build(plan, "comparison").notes]
+    plan = plan_of(tmp_path, {"gat": {}, "fairgat": {}}, splits=2)
+    accuracies = {"gat": [0.9, 0.91], "fairgat": [0.8, 0.82]}
+
+    def scores_of(method, split):
+        return scores(NODE, accuracies[method][split], 0.2)
+
+    finish_with(plan, scores_of)
+
     few = "Nothing is marked as better or worse than GAT: that takes 5 splits or more."
-    assert few in notes
+    assert few in notes_of(build_table(plan, "comparison"))
 
 
-def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(plan):
+# ----------------------------------------------------------- a table in a configuration
+
+
+def with_own_table(plan, **entry):
+    """The plan with one table, which the configuration describes."""
     mine = {
         "kind": "scores",
         "task": NODE,
@@ -131,194 +142,153 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
         "methods": ["gat", "fairgat"],
         "measures": ["auc", "statistical_parity"],
     }
-    made = Plan(
-        configuration.load(
-            plan.config.model_dump(exclude_unset=True) | {"tables": {"mine": mine}}
-        )
-    )
-    table = build(made, "mine")
-    assert (made.tables(), table.name, table.caption) == (["mine"], "mine", "Mine.")
+    content = plan.config.model_dump(exclude_unset=True)
+    return Plan(config.load(content | {"tables": {"mine": mine | entry}}))
+
+
+def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(plan):
+    mine = with_own_table(plan)
+
+    table = build_table(mine, "mine")
+
+    assert mine.tables() == ["mine"]
+    assert (table.name, table.caption) == ("mine", "Mine.")
     assert "Higher AUC is better. Lower differences are better." in table.explanation
-    assert [str(text) for text in table.panels[0].header] == [
-        "",
-        "AUC (%)",
-        "ΔSP (%)",
-        "Cell",
-    ]
-    assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == [
-        "GAT",
-        "FairGAT",
-        "Perfect prediction",
-    ]
-    for wrong, advice in (
-        ("acuracy", "'accuracy'"),
-        ("dp_mixed", ""),
-    ):  # the latter is one of link prediction
-        entry = made.config.tables["mine"].model_copy(update={"measures": [wrong]})
-        refused = (
-            rf"tables\.mine\.measures: '{wrong}' is not a measure of {NODE}; .*{advice}"
-        )
-        with pytest.raises(ConfigError, match=refused):
-            checks.check(made.config.model_copy(update={"tables": {"mine": entry}}))
+    panel = table.panels[0]
+    assert list(map(str, panel.header)) == ["", "AUC (%)", "ΔSP (%)", "Cell"]
+    (recidivism,) = blocks_of(table, "Recidivism")
+    assert list(recidivism) == ["GAT", "FairGAT", "Perfect prediction"]
 
 
-def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
-    same_as = {
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (["accuracy", "auc"], "Higher accuracy and AUC are better. Each"),
+        (["statistical_parity"], "over the splits. Lower differences are better. "),
+    ],
+)
+def test_a_table_says_which_way_is_better_of_what_it_shows(plan, measures, said):
+    table = build_table(with_own_table(plan, measures=measures), "mine")
+    assert said in table.explanation
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [("acuracy", "'accuracy'"), ("dp_mixed", "")],
+    ids=["misspelt", "of link prediction"],
+)
+def test_a_measure_that_a_task_lacks_is_refused(plan, wrong, advice):
+    mine = with_own_table(plan, measures=[wrong])
+
+    problem = f"'{wrong}' is not a measure of {NODE}; .*{advice}"
+    with pytest.raises(ConfigError, match=rf"tables\.mine\.measures: {problem}"):
+        checks.check(mine.config)
+
+
+# --------------------------------------------------------- methods that are another one
+
+
+@pytest.mark.parametrize("asked", [[], ["fairgat-steps-13"]], ids=["all", "only it"])
+def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path, asked):
+    same = {
         "module": "fairgat",
         "same_as": "fairgat",
         "note": "One method (docs/theory.md).",
     }
-    plan = small(
-        tmp_path, {"gat": {}, "fairgat": {}, "fairgat-steps-13": same_as}, "ablation"
-    )
+    methods = {"gat": {}, "fairgat": {}, "fairgat-steps-13": same}
+    plan = plan_of(tmp_path, methods, "ablation")
+    finish_with(plan, lambda method, split: scores(NODE, 0.9, 0.1))
+
+    table = build_table(replanned(plan, only_methods=asked), "ablation")
+
+    *_, fairgat, steps, _ = table.panels[0].blocks[0].rows
+    mark = steps.cells[0].mark
+    assert steps.cells[1:] == fairgat.cells[1:]
+    assert (mark, "One method (docs/theory.md).") in table.notes
+    assert not fairgat.cells[0].mark
+    for form in ("md", "tex", "html"):
+        assert "One method (docs/theory.md)." in render.render(table, form)
+
+
+def test_a_method_that_is_another_one_is_not_run(tmp_path):
+    same = {"module": "fairgat", "same_as": "fairgat", "note": "One method."}
+    methods = {"gat": {}, "fairgat": {}, "fairgat-steps-13": same}
+    plan = plan_of(tmp_path, methods, "ablation")
+
+    only_it = replanned(plan, only_methods=["fairgat-steps-13"])
+
     assert [run.method for run in plan.runs(NODE)] == ["gat", "fairgat"]
-    asked = replanned(plan, only_methods=["fairgat-steps-13"])
-    assert [run.method for run in asked.runs(NODE)] == ["fairgat"]
-    finish(
-        plan,
-        [
-            metrics("recidivism", name, "default", 0, scores(NODE, 0.9, 0.1))
-            for name in ("gat", "fairgat")
-        ],
-    )
-    for shown_plan in (plan, asked):
-        table = build(shown_plan, "ablation")
-        *_, fairgat, same, _ = table.panels[0].blocks[0].rows
-        assert same.cells[1:] == fairgat.cells[1:]
-        assert (
-            same.cells[0].mark,
-            "One method (docs/theory.md).",
-        ) in table.notes and not fairgat.cells[0].mark
-        assert all(
-            "One method (docs/theory.md)." in render.render(table, form)
-            for form in ("md", "tex", "html")
-        )
+    assert [run.method for run in only_it.runs(NODE)] == ["fairgat"]
 
 
 @pytest.mark.parametrize("groups", [2, 3])
 def test_a_method_may_be_another_one_with_more_groups(tmp_path, groups):
-    plan = small(
-        tmp_path, {"gat": {}, "fairgat": {"note_of_more_groups": "balanced shares."}}
-    )
-    given = scores(NODE, 0.9, 0.1) | {f"positive_rate_{k}": 0.5 for k in range(groups)}
-    finish(
-        plan,
-        [
-            metrics("recidivism", name, "default", 0, given)
-            for name in ("gat", "fairgat")
-        ],
-    )
-    notes = [text for _, text in build(plan, "comparison").notes]
-    assert ("fairgat on recidivism: balanced shares." in notes) == (groups > 2)
+    noted = {"note_of_more_groups": "balanced shares."}
+    plan = plan_of(tmp_path, {"gat": {}, "fairgat": noted})
+    rates = {f"positive_rate_{group}": 0.5 for group in range(groups)}
+    finish_with(plan, lambda method, split: scores(NODE, 0.9, 0.1) | rates)
+
+    notes = notes_of(build_table(plan, "comparison"))
+
+    is_said = "fairgat on recidivism: balanced shares." in notes
+    assert is_said == (groups > 2)
+
+
+# ---------------------------------------------------------------------- what is missing
 
 
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
-    plan, gaps = (
-        small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2),
-        [[None, 0.1], [None, None]],
-    )
-    methods = itertools.product(("gat", "fairgat"), enumerate(gaps))
-    finish(
-        plan,
-        [
-            metrics("recidivism", name, "default", k, scores(NODE, 0.9, gap))
-            for name, (k, gap) in methods
-        ],
-    )
-    text = render.render(build(plan, "comparison"), "md")
-    row = next(line for line in text.splitlines() if line.startswith("| gat"))
-    assert [cell.strip() for cell in row.split("|")[2:6]] == [
-        "90.00 ± 0.00",
-        "90.00 ± 0.00",
-        "– ¹",
-        "10.00 ²",
-    ]
-    assert (
-        "² Over 1 of 2 splits: on the others it is missing" in text
-        and "¹ On every split it is missing" in text
-    )
+    plan = plan_of(tmp_path, {"gat": {}, "fairgat": {}}, splits=2)
+    gaps = [[None, 0.1], [None, None]]
+    finish_with(plan, lambda method, split: scores(NODE, 0.9, gaps[split]))
+
+    text = render.render(build_table(plan, "comparison"), "md")
+
+    (gat,) = re.findall(r"^\| gat .*", text, re.MULTILINE)
+    cells = [cell.strip() for cell in gat.split("|")]
+    assert cells[2:6] == ["90.00 ± 0.00", "90.00 ± 0.00", "– ¹", "10.00 ²"]
+    assert "¹ On every split it is missing" in text
+    assert "² Over 1 of 2 splits: on the others it is missing" in text
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_of_the_small_run_is_as_it_was(built, name):
-    """Every row, number and note; where a change is meant, golden/ shows it to who reads the commit."""
-    assert render.render(built[name], "csv") == (GOLDEN / f"{name}.csv").read_text(
-        encoding="utf-8"
-    )
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("md", "**Pokec-z**: not run (its 60 % of files & more aren't here)"),
+        ("tex", r"Pokec-z: not run (its 60 \% of files \& more aren't here)."),
+        ("html", "not run: its 60 % of files &amp; more aren&#39;t here"),
+    ],
+)
+def test_a_data_set_that_is_not_run_says_why(built, form, said):
+    assert said in render.render(built["comparison"], form)
 
 
-def test_what_is_not_run_says_why_in_every_format(plan, built):
-    text = {
-        form: render.render(built["comparison"], form) for form in ("md", "tex", "html")
-    }
-    assert "**Pokec-z**: not run (its 60 % of files & more aren't here)" in text["md"]
-    assert r"Pokec-z: not run (its 60 \% of files \& more aren't here)." in text["tex"]
-    assert "not run: its 60 % of files &amp; more aren&#39;t here" in text["html"]
-    # The paper's table has no such column.
-    assert r"FairGAT $\alpha_{\max}^{\chi}$ 0.25" in text["tex"]
-    assert (
-        f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})."
-        in text["md"]
-    )
-    skipped = render.render(
-        build(replanned(plan, skip=["recidivism"]), "comparison"), "md"
-    )
-    assert "**Recidivism**: not run (left out with skip)" in skipped
+def test_a_data_set_that_is_skipped_says_so(plan):
+    skipping = replanned(plan, skip=["recidivism"])
+    text = render.render(build_table(skipping, "comparison"), "md")
+    assert "**Recidivism**: not run (left out with skip)" in text
+
+
+def test_a_method_whose_cells_failed_says_why(built):
+    failed = f"2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})."
+    text = render.render(built["comparison"], "md")
+    assert f"¹ EDITS on Recidivism: {failed}" in text
 
 
 def test_what_was_not_asked_for_is_left_out(plan):
-    table = build(
-        replanned(plan, only_methods=["gat"], only_datasets=["recidivism"]),
-        "comparison",
-    )
+    asked = replanned(plan, only_methods=["gat"], only_datasets=["recidivism"])
+
+    table = build_table(asked, "comparison")
+
     (block,) = table.panels[0].blocks
     assert block.title == "Recidivism"
-    assert [line.cells[0].text for line in block.rows] == ["GAT", "Perfect prediction"]
-    elsewhere = build(
-        replanned(plan, only_methods=["fairgat-steps-12"]), "comparison"
-    )  # none of its rows
-    assert "GAT on Recidivism: not run." in dict(elsewhere.notes).values()
+    assert list(texts_of(block)) == ["GAT", "Perfect prediction"]
 
 
-def test_a_table_that_fits_a_page_floats(built):
-    tex = render.render(built["comparison"], "tex")
-    assert "table*" in tex and "longtable" not in tex
-    lines = tex[tex.index("Recidivism &") :].splitlines()
-    assert (
-        lines[0]
-        == r"Recidivism & Accuracy ($\%$) & AUC ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\"
-    )
-    gat = r"GAT & $95.73\pm0.10$ & $95.73\pm0.10$ & $10.00\pm0.00$ & $10.00\pm0.00$ \\"
-    assert lines[2] == gat
-    assert lines[3] == lines[6] == r"\addlinespace"  # GAT and FairGAT stand apart
-    links = render.render(built["link_prediction"], "tex")
-    assert links.count(r"\textbf{Cora}") == links.count(r"\begin{tabular}") == 2
-
-
-def long_table(rows, columns=3):
-    """A table of a data set with so many rows, two of each method."""
-    line = [Cell("91.00", std="1.00")] * columns
-    block = Block("Data", [row(f"m{n // 2}", *line, group=n // 2) for n in range(rows)])
-    header = ["", "Method", *(f"measure {n}" for n in range(columns))]
-    panel = Panel("multirow", header, [block], align="ll" + "c" * columns)
-    return Table("long", "Long.", [panel], [])
-
-
-def test_a_longer_table_goes_on_over_landscape_pages():
-    assert "longtable" not in render.render(long_table(20), "tex")
-    tex = render.render(long_table(60), "tex")
-    assert r"\begin{landscape}" in tex
-    ends = [line for line in tex.splitlines() if "91.00" in line]
-    assert [line.endswith(r"\\*") for line in ends[:4]] == [True, False, True, False]
-
-
-def test_a_wide_table_is_parted_evenly_and_every_part_names_its_rows():
-    table = latex.printed(long_table(4, columns=8)).table
-    widths = [len(panel.columns) for panel in table.panels]
-    assert widths == [2 + 4, 2 + 4]
-    assert [panel.header[1] for panel in table.panels] == ["Method", "Method"]
-    values = [len(panel.blocks[0].rows[0].cells) for panel in table.panels]
-    assert values == [1 + 4, 1 + 4]
+def test_a_table_of_which_nothing_was_asked_for_says_that_it_was_not_run(plan):
+    elsewhere = replanned(plan, only_methods=["fairgat-steps-12"])
+    table = build_table(elsewhere, "comparison")
+    assert "GAT on Recidivism: not run." in notes_of(table)
 
 
 def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
@@ -328,192 +298,136 @@ def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
         "warmup": 3,
         "epochs": 1,
         "epoch_seconds": {"fairgat": [0.3]},
+        "failures": {"nifty": "it diverged"},
     }
-    write_json(tmp_path / "a.json", measured | {"failures": {"nifty": "it diverged"}})
-    table = build(plan, "runtime", {"runtime": [tmp_path / "a.json"]})
-    on = [
-        text.removesuffix(".").split(" on Recidivism: ")
-        for _, text in table.notes
-        if " on Recidivism" in text
+    write_json(tmp_path / "times.json", measured)
+
+    table = build_table(plan, "runtime", {"runtime": [tmp_path / "times.json"]})
+
+    notes = notes_of(table)
+    of_recidivism = [text for text in notes if " on Recidivism" in text]
+    assert of_recidivism == [
+        "GAT on Recidivism: not measured.",
+        "NIFTY on Recidivism: not measured (it diverged).",
     ]
-    assert on == [["GAT", "not measured"], ["NIFTY", "not measured (it diverged)"]]
-    assert ("", "Median of 1 epoch after 3 to warm up, 2 CPU threads.") in table.notes
+    assert "Median of 1 epoch after 3 to warm up, 2 CPU threads." in notes
+
+
+@pytest.mark.parametrize("name", ["account", "theory"])
+def test_measures_leave_out_what_a_run_was_not_asked_for(plan, name):
+    nifty = plan.config.methods["nifty"].model_copy(update={"without": ["recidivism"]})
+    methods = plan.config.methods | {"nifty": nifty}
+
+    table = build_table(replanned(plan, methods=methods), name)
+
+    for block in blocks_of(table, "Recidivism"):
+        assert "GAT" in block
+        assert "NIFTY" not in block
+    assert not any("NIFTY on Recidivism" in text for text in notes_of(table))
+
+
+@pytest.fixture
+def runs_csv(plan):
+    """The lines of runs.csv, the header first."""
+    (path,) = plan.sources(plan.table("comparison"))["runs"]
+    return Path(path).read_text().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("lost", [*TABLES["comparison"], "the last run"])
+def test_scores_that_were_cut_off_make_no_table(plan, runs_csv, tmp_path, lost):
+    """As if the file had ended before the runs of a method, or before its last run."""
+    key = f",{lost},"
+    if lost == "the last run":
+        key = ",".join(runs_csv[-1].split(",")[:4])
+    kept = [line for line in runs_csv if key not in line]
+    cut = tmp_path / "runs.csv"
+    cut.write_text("".join(kept))
+    settings = shown.table_settings(plan.config, "comparison", NODE)
+    files = plan.sources(plan.table("comparison")) | {"runs": [cut]}
+
+    with pytest.raises(DataError, match=r"runs\.csv lacks runs of \S+ .*Delete it"):
+        rows.table(settings, files)
+
+
+# --------------------------------------------------------- what a fixed list leaves out
+
+LEFT_OUT = "Run, and in no table of scores: NIFTY, FairGAT, Steps 1&2."
+
+
+@pytest.fixture
+def tables(plan):
+    """The entries of the tables, where those of scores list GAT and EDITS."""
+    entries = {name: plan.config.table(name) for name in plan.config.tables}
+    short = entries["comparison"].model_copy(update={"methods": ["gat", "edits"]})
+    return entries | {"comparison": short, "ablation": short}
+
+
+def test_a_table_of_scores_names_what_its_list_leaves_out(plan, tables):
+    short = replanned(plan, tables=tables)
+
+    assert LEFT_OUT in notes_of(build_table(short, "comparison"))
+    assert LEFT_OUT not in notes_of(build_table(short, "hyperparameters"))
+
+
+def test_a_table_of_all_rows_leaves_nothing_out(built):
+    notes = notes_of(built["comparison"])
+    assert not any("in no table" in text for text in notes)
+
+
+def test_a_table_with_others_has_every_method_behind_those_it_lists(plan, tables):
+    with_others = tables["comparison"].model_copy(update={"others": True})
+    changed = replanned(plan, tables=tables | {"comparison": with_others})
+
+    (recidivism,) = blocks_of(build_table(changed, "comparison"), "Recidivism")
+
+    names = list(recidivism)
+    assert names[:5] == ["GAT", "EDITS", "NIFTY", "FairGAT", "Steps 1&2"]
+
+
+# ------------------------------------------------------------------------- every format
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_format_is_whole(built, name):
+def test_the_grids_of_markdown_are_aligned(built, name):
+    text = render.render(built[name], "md")
+
+    for grid in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        lines = grid.splitlines()
+        rule = lines[1]
+        assert re.fullmatch(r"\|( :?-+:? \|)+", rule)
+        for line in lines:
+            pipes = re.findall(r"(?<!\\)\|", line)
+            assert len(line) == len(rule)
+            assert len(pipes) == rule.count("|")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_html_closes_its_rows_and_has_a_title(built, name):
+    html = render.render(built[name], "html")
+
+    assert html.count("<tr") == html.count("</tr>")
+    assert re.search("<title>.+</title>", html)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_latex_has_the_titles_and_texts_of_every_panel(built, name):
+    tex = render.render(built[name], "tex")
+
+    for panel in built[name].panels:
+        for text in [panel.title, *panel.text]:
+            assert escape.tex(text) in tex
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_mark_has_its_note(built, name):
     table = built[name]
-    lines = render.render(table, "md").splitlines()
-    grids = [
-        list(group)
-        for pipe, group in itertools.groupby(lines, lambda line: line.startswith("|"))
-        if pipe
-    ]
-    for grid in grids:
-        assert re.fullmatch(r"\|( :?-+:? \|)+", grid[1])
-        assert (
-            len({(len(line), len(re.findall(r"(?<!\\)\|", line))) for line in grid})
-            == 1
-        )  # aligned
-    tex, html = (render.render(table, form) for form in ("tex", "html"))
-    assert html.count("<tr") == html.count("</tr>") and re.search(
-        "<title>.+</title>", html
-    )
-    assert all(
-        escape.tex(each) in tex
-        for panel in table.panels
-        for each in [panel.title, *panel.text]
-    )
-    marked = [
-        c.mark
-        for p in table.panels
-        for b in p.blocks
-        for r in b.rows
-        for c in r.cells
-        if c.mark
-    ]
-    marks = {mark for each in marked for mark in each.split(", ")} - {"+", "-"}
-    assert marks == {mark for mark, _ in table.notes if mark}
 
+    used = set()
+    for panel in table.panels:
+        for block in panel.blocks:
+            for row in block.rows:
+                for cell in row.cells:
+                    used.update(cell.mark.split(", "))
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        (r"a_b & 50% $x$ #1 {y}", r"a\_b \& 50\% \$x\$ \#1 \{y\}"),
-        (r"\z ~ ^", r"\textbackslash{}z \textasciitilde{} \textasciicircum{}"),
-        ("Žižek ± δ\n中", r"\v{Z}i\v{z}ek $\pm$ $\delta$ U+4E2D"),
-        ("Straße, Łódź ✓", r"Stra\ss{}e, \L{}\'od\'z $\checkmark$"),
-        ("α_χ^max 0.5 of GAT.", r"$\alpha_{\max}^{\chi}$ 0.5 of GAT\@."),
-        ('("a b", "c"), d" ["d"]', "(``a b'', ``c''), d'' [``d'']"),
-        ("[a] b", "{}[a] b"),
-        ("*a", "{}*a"),
-        ("a [b]", "a [b]"),
-        (
-            "`c` or `a_b: *`, <b>",
-            r"\texttt{c} or \texttt{a\_b: *}, $<$b$>$",
-        ),
-    ],
-)
-def test_escaping_for_latex(text, escaped, caplog):
-    assert escape.tex(text) == escaped and not caplog.records
-
-
-def test_escaping_for_pages():
-    assert escape.markdown("a|b *c* ` x~1/y~2 $5 a_b _e_ <i> R&D") == (
-        r"a\|b \*c\* \` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
-    )
-    assert escape.markdown("`c_` or `a_b: *`, <b>") == "`c_` or `a_b: *`, &lt;b>"
-    assert (
-        escape.html("`c` or `a_b: *`, <b>")
-        == "<code>c</code> or <code>a_b: *</code>, &lt;b&gt;"
-    )
-    assert (
-        render.render(
-            Table("t", Math("x²", "$x^{2}$"), [Panel("stacked")], []), "tex"
-        ).count("$x^{2}$")
-        == 1
-    )
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """Compile a table alone, or a document; return TeX's log."""
-    engine = shutil.which("tectonic") or shutil.which("pdflatex")
-    if not engine:
-        pytest.skip("neither pdflatex nor tectonic is installed")
-    tectonic = engine.endswith("tectonic")
-    options = [] if tectonic else ["-interaction=nonstopmode", "-halt-on-error"]
-
-    def run(tex):
-        folder = tmp_path_factory.mktemp("latex")
-        if "\\documentclass" not in tex:
-            tex = render.document([tex], "One table")
-        (folder / "main.tex").write_text(tex, encoding="utf-8")
-        for _ in range(
-            1 if tectonic else 2
-        ):  # longtable learns its widths in the first run
-            done = subprocess.run(
-                [engine, *options, "main.tex"],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                errors="replace",
-            )
-        if lacking := re.search(r"File `(\w+\.sty)' not found", done.stdout):
-            pytest.skip(f"TeX is installed without {lacking[1]}")
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
-
-    return run
-
-
-def test_all_tables_compile(built, compiled):
-    for table in built.values():
-        assert "Overfull" not in compiled(render.render(table, "tex"))
-    tex = render.document(
-        (render.render(table, "tex") for table in built.values()), "A & B"
-    )
-    assert "Overfull" not in compiled(tex)
-
-
-@pytest.mark.parametrize("first", ["", "[", "*"])
-def test_latex_compiles_with_every_character(compiled, first):
-    title = (
-        first
-        + "".join(map(chr, range(32, 127)))
-        + "éñÅçŽ中文\u200b😀"
-        + "–—‘’“”…ßæÆœŒøØłŁ±−×≤≥≠→√✓✗¹²αβχηδΔΩ"
-    )
-    block = Block(
-        title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])]
-    )
-    panel = Panel("stacked", ["", title[:20]], [block])
-    compiled(
-        render.render(
-            Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"
-        )
-    )
-
-
-def test_measures_leave_out_what_a_run_was_not_asked_for(plan):
-    nifty = plan.config.methods["nifty"].model_copy(update={"without": ["recidivism"]})
-    asked = replanned(plan, methods=plan.config.methods | {"nifty": nifty})
-    for table in (build(asked, "account"), build(asked, "theory")):
-        assert all(
-            "GAT" in rows and "NIFTY" not in rows
-            for rows in entries(table, "Recidivism")
-        )
-        assert not any("NIFTY on Recidivism" in text for _, text in table.notes)
-
-
-def test_scores_that_were_cut_off_make_no_table(plan, tmp_path):
-    """As if the file had ended before the runs of a method, or before its last run."""
-    files = plan.sources(plan.table("comparison"))
-    lines = Path(files["runs"][0]).read_text().splitlines(keepends=True)
-    methods = sorted({line.split(",")[1] for line in lines[1:]})
-    last_run = ",".join(lines[-1].split(",")[:4])
-    cut = tmp_path / "runs.csv"
-    settings = shown.table_settings(plan.config, "comparison", NODE)
-    for left_out in [*(f",{method}," for method in methods), last_run]:
-        cut.write_text("".join(line for line in lines if left_out not in line))
-        with pytest.raises(DataError, match=r"runs\.csv lacks runs of \S+ .*Delete it"):
-            rows.table(settings, files | {"runs": [cut]})
-
-
-def test_a_line_names_what_a_fixed_list_leaves_out(plan):
-    """Under tables of scores, and under no other; with all rows there is none."""
-    tables = {name: plan.config.table(name) for name in plan.config.tables}
-    short = tables["comparison"].model_copy(update={"methods": ["gat", "edits"]})
-    fixed = replanned(plan, tables=tables | {"comparison": short, "ablation": short})
-    line = "Run, and in no table of scores: NIFTY, FairGAT, Steps 1&2."
-    assert line in [text for _, text in build(fixed, "comparison").notes]
-    assert line not in [text for _, text in build(fixed, "hyperparameters").notes]
-    all_notes = [text for _, text in build(plan, "comparison").notes]
-    assert not any("in no table" in text for text in all_notes)
-
-    more = short.model_copy(update={"others": True})
-    open_ended = replanned(
-        plan, tables=tables | {"comparison": more, "ablation": short}
-    )
-    found = entries(build(open_ended, "comparison"), "Recidivism")
-    assert [*found[0]][:5] == ["GAT", "EDITS", "NIFTY", "FairGAT", "Steps 1&2"]
+    explained = {mark for mark, _ in table.notes}
+    assert used - {"", "+", "-"} == explained - {""}
