@@ -1,7 +1,8 @@
 """`centring`: the preregistered comparisons, and the sentences that they choose.
 
 By docs/plans/centring.md. Reads scores.csv of the study. Writes primary.csv and
-primary.md, the 36 comparisons, and sentences.md. `python -m beyond.analyses.centring FOLDER` or `make analyses`.
+primary.md, the 36 comparisons, and sentences.md. `make analyses`, or
+`python -m beyond.analyses.centring FOLDER`.
 """
 
 import sys
@@ -83,8 +84,8 @@ OUTCOMES = {
 OF_GAP = {
     "by the topics": (
         "On {graphs} {subject} makes errors more alike for links within and across "
-        "topics than GAT, and it needs the true topics for that: ΔEO_m is narrower than "
-        "that of its matched placebo, too."
+        "topics than GAT, and it needs the true topics for that: ΔEO_m is narrower "
+        "than that of its matched placebo, too."
     ),
     "not by the topics": (
         "On {graphs} {subject} makes errors more alike for links within and across "
@@ -102,17 +103,17 @@ OF_GAP = {
         "that is not decided."
     ),
     "than matched only": (
-        "On {graphs} {subject} has a narrower ΔEO_m than its matched placebo, and is not "
-        "shown to have a narrower one than GAT."
+        "On {graphs} {subject} has a narrower ΔEO_m than its matched placebo, and is "
+        "not shown to have a narrower one than GAT."
     ),
     "neither": (
-        "On {graphs} {subject} has the same ΔEO_m as GAT, to within 5 points, and is not "
-        "shown to have a narrower one than its matched placebo."
+        "On {graphs} {subject} has the same ΔEO_m as GAT, to within 5 points, and is "
+        "not shown to have a narrower one than its matched placebo."
     ),
     "wider": "On {graphs} {subject} has a wider ΔEO_m than GAT.",
     "undecided": (
-        "On {graphs} it is not decided whether {subject} has another ΔEO_m than GAT, and "
-        "it is not shown to have a narrower one than its matched placebo."
+        "On {graphs} it is not decided whether {subject} has another ΔEO_m than GAT, "
+        "and it is not shown to have a narrower one than its matched placebo."
     ),
 }
 OF_AREA = {
@@ -123,8 +124,8 @@ OF_AREA = {
     "gains": "On {graphs} {subject} has a higher AUC than GAT.",
     "no loss": "On {graphs} {subject} costs no AUC against GAT, or less than a point.",
     "open": (
-        "On {graphs} it is not decided whether {subject} costs more than a point of AUC "
-        "against GAT."
+        "On {graphs} it is not decided whether {subject} costs more than a point of "
+        "AUC against GAT."
     ),
 }
 OF_TOPICS = {
@@ -144,8 +145,8 @@ OF_TOPICS = {
     ),
 }
 SAME_READINGS = (
-    "On {graphs} the sentence on {what} is the same whether step 3 subtracts the mean or "
-    "not."
+    "On {graphs} the sentence on {what} is the same whether step 3 subtracts the mean "
+    "or not."
 )
 OTHER_READINGS = (
     "On {graphs} the sentence on {what} depends on whether step 3 subtracts the mean, "
@@ -390,15 +391,15 @@ def text(compared: pd.DataFrame) -> str:
     counts = compared["n_splits"].fillna(0)
     lines = ["# What the preregistered study of centring shows", ""]
     lines += [
-        "Written before the first run and chosen by the rules of docs/plans/centring.md. "
-        "In brackets the mean difference in points ± half the corrected 95 % interval. "
-        "That AUC is not lost is outside Holm's correction.",
+        "Written before the first run and chosen by the rules of "
+        "docs/plans/centring.md. In brackets the mean difference in points ± half the "
+        "corrected 95 % interval. That AUC is not lost is outside Holm's correction.",
         "",
     ]
     if counts.min() < len(SPLITS):
         lines += [
-            f"A comparison has scores on {counts.min():.0f} of {len(SPLITS)} splits only: "
-            "it counts as undecided.",
+            f"A comparison has scores on {counts.min():.0f} of {len(SPLITS)} splits "
+            "only: it counts as undecided.",
             "",
         ]
     lines += [f"- {sentence}" for sentence in sentences(compared)]

@@ -1,14 +1,15 @@
 """How often splits would support the paper's claims, if its tables were exactly right.
 
-A claim that compares means can fail by luck, even where it is true of the means over all
-splits, and pass by luck, even where no method differs from another. Splits are drawn from
-normal distributions with the printed means and deviations, and the claim's own rule is
-applied to their means and deviations. (Gamma distributions, which keep gaps above 0, change
-a chance by 0.05 at most.) The paper does not print how its methods vary together on the
-same splits: they are drawn with the correlations of ours, in a study of the paper's cells.
+A claim that compares means can fail by luck, even where it is true of the means over
+all splits, and pass by luck, even where no method differs from another. Splits are
+drawn from normal distributions with the printed means and deviations, and the claim's
+own rule is applied to their means and deviations. (Gamma distributions, which keep gaps
+above 0, change a chance by 0.05 at most.) The paper does not print how its methods vary
+together on the same splits: they are drawn with the correlations of ours, in a study of
+the paper's cells.
 
-`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as CSV;
-by default of results/reference/studies/power, with its number of splits.
+`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as
+CSV; by default of results/reference/studies/power, with its number of splits.
 """
 
 import sys
@@ -39,7 +40,7 @@ class Scenario:
     datasets: Collection[str] | None = None
     """Of which data sets; of all where None."""
     equal: bool = False
-    """Whether all methods have the table's mean, and their root mean square deviation."""
+    """Whether all methods have their common mean, and root mean square deviation."""
 
 
 def main(study: str = STUDY, *splits: str) -> str:
@@ -79,8 +80,8 @@ def correlations(frame: pd.DataFrame) -> dict[str, float]:
     By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
 
     Args:
-        frame: `std` is the sample deviation of a method's scores, `spread` that of their
-            differences to GAT's.
+        frame: `std` is the sample deviation of a method's scores, `spread` that of
+            their differences to GAT's.
 
     Returns:
         For each metric a mean, at least 0.
@@ -100,7 +101,7 @@ def correlations(frame: pd.DataFrame) -> dict[str, float]:
 
 
 def scenarios(datasets: Collection[str], counts: list[int]) -> dict[str, Scenario]:
-    """List what chances are shown for: the paper's own splits, then each number of ours.
+    """List what chances are shown for: the paper's own splits, and ours.
 
     Each number, from 2, has a scenario in which the paper is right, and one in which
     methods are alike.

@@ -36,7 +36,7 @@ def read(folder: Path, name: str, columns: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def module_of(run: Record) -> str:
-    """Find the module of a run; those of 0.4 name one in the package that is in beyond/ now."""
+    """Find the module of a run, in 0.4 by its name in the package, now in beyond/."""
     moved = _METHODS / f"{run.module}.py"
     return str(moved) if moved.is_file() else run.module
 

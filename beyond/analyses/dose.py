@@ -75,7 +75,7 @@ def curve(scores: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(rows: pd.DataFrame) -> pd.Series:
-    """Give each cell's share: what it asks for, or what its attention turns out to give.
+    """Give each cell's share: what it asks for, or what its attention gives.
 
     The latter is (1 - factor) / reach.
     """
