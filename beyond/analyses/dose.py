@@ -20,9 +20,9 @@ from fairgat.report.figures.account import COLOURS, WORDS
 from fairgat.report.tables.account import PARTS
 from fairgat.theory.account import least_gap
 
-BASE, FIRST = "gat", "fairgat-steps-1"
+GAT, STEP_1 = "gat", "fairgat-steps-1"
 SHARE = "alpha_chi_max"
-EQUAL = 0.5
+EQUAL_SHARES = 0.5
 METRICS = measures.names(NodeTraining.task, "audited")
 GAPS = METRICS[1:]
 INTERVAL = ("difference", "low", "high")
@@ -55,7 +55,7 @@ def curve(scores: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     means = scores.groupby([*common.RUN, "metric"], sort=False)["value"].mean()
     rows = means.unstack("metric")[[*METRICS]]
 
-    is_base = scores["method"] == BASE
+    is_base = scores["method"] == GAT
     less = common.less(scores[~is_base], scores[is_base])
     less = less.set_index([*common.RUN, "metric"])
     for name in INTERVAL:
@@ -64,8 +64,8 @@ def curve(scores: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
 
     accounts = of_two_groups(accounts)
     for over in OVER:
-        mine = accounts[accounts["over"] == over]
-        terms = mine.groupby(common.RUN)[TERMS].mean()
+        of_rows = accounts[accounts["over"] == over]
+        terms = of_rows.groupby(common.RUN)[TERMS].mean()
         terms["optimum"] = 1 / terms["reach"]
         rows = rows.join(terms.add_prefix(_column(over, "")))
 
@@ -108,13 +108,13 @@ def predicted(curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     """
     accounts = of_two_groups(accounts)
     is_known = curve["share"].notna() & curve["all_gap"].notna()
-    of_step = curve[is_known & (curve["method"] == FIRST)]
+    of_step = curve[is_known & (curve["method"] == STEP_1)]
 
     rows = []
     for dataset, steps in of_step.groupby("dataset", sort=False):
-        distance = (steps["share"] - EQUAL).abs()
+        distance = (steps["share"] - EQUAL_SHARES).abs()
         equal = steps.loc[distance.idxmin(), "cell"]
-        is_model = (accounts["method"] == BASE) | is_cell(accounts, equal)
+        is_model = (accounts["method"] == GAT) | is_cell(accounts, equal)
         models = accounts[is_model & (accounts["dataset"] == dataset)]
         for over, measure in zip(OVER, GAPS, strict=True):
             shares = _forecasts(models[models["over"] == over])
@@ -136,7 +136,7 @@ def predicted(curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
 
 def is_cell(accounts: pd.DataFrame, cell: str) -> pd.Series:
     """Say which accounts are of this cell of step 1."""
-    return (accounts["method"] == FIRST) & (accounts["cell"] == cell)
+    return (accounts["method"] == STEP_1) & (accounts["cell"] == cell)
 
 
 def _forecasts(models: pd.DataFrame) -> pd.Series:
@@ -162,21 +162,21 @@ def differences(curve: pd.DataFrame, titles: dict[str, str], datasets: dict[str,
     A row of panels for each data set, a column for each metric.
     """
     names = list(curve["dataset"].unique())
-    methods = [name for name in curve["method"].unique() if name != BASE]
+    methods = [name for name in curve["method"].unique() if name != GAT]
     looks = common.looks({name: titles[name] for name in methods})
     curve = curve.dropna(subset=["share"])
 
     drawn, axes = style.grid(len(names), len(METRICS), height=1.7, sharex=True)
     for dataset, panels in zip(names, axes, strict=True):
-        mine = curve[curve["dataset"] == dataset]
-        others = mine[mine["method"] != BASE]
+        of_dataset = curve[curve["dataset"] == dataset]
+        others = of_dataset[of_dataset["method"] != GAT]
         for metric, ax in zip(METRICS, panels, strict=True):
             style.zero(ax)
             columns = [f"{metric}_{name}" for name in INTERVAL]
             for method, lines in others.groupby("method", sort=False):
                 lines = lines.sort_values("share")
                 common.curve(ax, lines["share"], 100 * lines[columns], looks[method])
-            _mark_shares(ax, mine)
+            _mark_shares(ax, of_dataset)
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")
 
     _label_outside(axes, [style.label(metric) for metric in METRICS])
@@ -197,16 +197,16 @@ def parts(curve: pd.DataFrame, predicted: pd.DataFrame, datasets: dict[str, str]
 
     drawn, axes = style.grid(len(names), len(OVER), height=1.9, sharex=True)
     for dataset, panels in zip(names, axes, strict=True):
-        mine = curve[curve["dataset"] == dataset]
-        of_dataset = predicted[predicted["dataset"] == dataset]
+        of_dataset = curve[curve["dataset"] == dataset]
+        forecasts = predicted[predicted["dataset"] == dataset]
         for over, ax in zip(OVER, panels, strict=True):
             style.zero(ax)
-            _account(ax, mine, over)
-            forecast = of_dataset[of_dataset["over"] == over]["predicted"]
+            _account(ax, of_dataset, over)
+            forecast = forecasts[forecasts["over"] == over]["predicted"]
             at_bottom = {"transform": ax.get_xaxis_transform(), "clip_on": False}
             zeros = np.zeros(len(forecast))
             ax.plot(forecast, zeros, "v", color="black", **at_bottom)
-            _mark_shares(ax, mine)
+            _mark_shares(ax, of_dataset)
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")
 
     _label_outside(axes, [*OVER.values()])
@@ -237,11 +237,11 @@ _FORECAST = style.sign(
 )
 
 
-def _account(ax, mine: pd.DataFrame, over: str) -> None:
+def _account(ax, of_dataset: pd.DataFrame, over: str) -> None:
     """Draw the parts of step 1's gap, and their sum, for a data set."""
-    base = mine[mine["method"] == BASE]
+    base = of_dataset[of_dataset["method"] == GAT]
     sign = np.sign(base[_column(over, "gap")].mean())
-    steps = mine[mine["method"] == FIRST].sort_values("share")
+    steps = of_dataset[of_dataset["method"] == STEP_1].sort_values("share")
     spread = steps[_column(over, "spread")]
     for part, colour in {**COLOURS, "gap": "black"}.items():
         values = sign * steps[_column(over, part)] / spread
@@ -249,9 +249,9 @@ def _account(ax, mine: pd.DataFrame, over: str) -> None:
         ax.plot(steps["share"], values, color=colour, marker=".", linewidth=width)
 
 
-def _mark_shares(ax, mine: pd.DataFrame) -> None:
+def _mark_shares(ax, of_dataset: pd.DataFrame) -> None:
     """Mark the share that GAT gives, and the theory's optimum where it is a share."""
-    base = mine[mine["method"] == BASE]
+    base = of_dataset[of_dataset["method"] == GAT]
     optimum = base["all_optimum"].mean()
     looks = {"color": style.GREY, "zorder": 1}
     ax.axvline(base["share"].mean(), linestyle="--", linewidth=0.8, **looks)
