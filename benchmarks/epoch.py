@@ -1,7 +1,8 @@
 """Time a network's training epochs in this process, and print what they take as JSON.
 
-The network is two attention layers with ReLU and a linear layer, as users would write them: `torch.optim.Adam`, the
-loss on 40 % of the nodes, the nodes in the file's order. `turns.py` starts such a process for each measurement:
+The network is two attention layers with ReLU and a linear layer, as users would write
+them: `torch.optim.Adam`, the loss on 40 % of the nodes, the nodes in the file's order.
+`turns.py` starts such a process for each measurement:
 
     python benchmarks/epoch.py FairGAT by-hand/data/graphs/recidivism.npz --threads 1 2
 """
@@ -32,14 +33,14 @@ OURS = {  # arguments of FairGATConv; None: GATConv
 }
 PEERS = ("PyG", "PyG, compiled", "DGL")
 DGL_FOLDER = Path(__file__).parent.parent / ".bench-peers"
+MakeLayer = Callable[[int, int], nn.Module]
+"""Makes a layer from the widths of its input and output."""
 
 
 class Network(nn.Module):
-    """Logits (N,) of two attention layers and a linear one; `layer` makes one from its input and output width."""
+    """Two attention layers and a linear one, which gives logits (N,)."""
 
-    def __init__(
-        self, layer: Callable[[int, int], nn.Module], features: int, hidden: int
-    ) -> None:
+    def __init__(self, layer: MakeLayer, features: int, hidden: int) -> None:
         super().__init__()
         self.conv1 = layer(features, hidden)
         self.conv2 = layer(hidden, hidden)
@@ -52,69 +53,73 @@ class Network(nn.Module):
 
 
 def load(graph: str) -> dict[str, np.ndarray]:
-    """Read the workflow's .npz file of a graph, or generate one from `NODES,EDGES,FEATURES`.
+    """Read the workflow's .npz file of a graph, or generate one.
 
-    The generated graph has about that many directed edges, both directions of each, between nodes of near numbers.
+    From `NODES,EDGES,FEATURES`, with about that many directed edges, both directions of
+    each, between nodes of near numbers.
     """
     if graph.endswith(".npz"):
         return dict(np.load(graph))
     nodes, edges, features = map(int, graph.split(","))
-    rng = np.random.default_rng(0)
-    source = rng.integers(nodes, size=edges // 2)
-    target = (source + rng.geometric(1 / 1000, size=edges // 2)) % nodes
-    source, target = source[source != target], target[source != target]
-    codes = np.unique(
-        np.concatenate([source * nodes + target, target * nodes + source])
-    )
+    random = np.random.default_rng(0)
+    source = random.integers(nodes, size=edges // 2)
+    distance = random.geometric(1 / 1000, size=edges // 2)
+    target = (source + distance) % nodes
+    no_loop = source != target
+    source, target = source[no_loop], target[no_loop]
+    # Each edge is a number, so that none is there twice.
+    there, back = source * nodes + target, target * nodes + source
+    codes = np.unique(np.concatenate([there, back]))
     return {
-        "features": rng.standard_normal((nodes, features), dtype=np.float32),
-        "labels": rng.integers(2, size=nodes),
-        "sensitive": rng.integers(2, size=nodes),
+        "features": random.standard_normal((nodes, features), dtype=np.float32),
+        "labels": random.integers(2, size=nodes),
+        "sensitive": random.integers(2, size=nodes),
         "edge_index": np.stack([codes // nodes, codes % nodes]),
     }
 
 
 def layer_of(
     name: str, edge_index: Tensor, sensitive: Tensor
-) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
-    """A network's layer, its arguments after x, and its library with the version.
+) -> tuple[MakeLayer, tuple, str]:
+    """Find a network's layer, its arguments after x, and its library with the version.
 
     Raises:
         ImportError: the library is missing, or cannot be loaded beside this PyTorch.
     """
     if name in OURS:
-        import numba
-
-        import fairgat
-        from fairgat import nn as ours
-
-        version, options = (
-            f"fairgat {fairgat.__version__}, Numba {numba.__version__}",
-            OURS[name],
-        )
-        if options is None:
-            return ours.GATConv, (edge_index,), version
-        if retention := options.get("retention"):
-            options = {
-                "alpha_chi": ours.balanced_shares(sensitive, edge_index, retention)
-            }
-        return partial(ours.FairGATConv, **options), (edge_index, sensitive), version
+        return our_layer(OURS[name], edge_index, sensitive)
     if name.startswith("PyG"):
         import torch_geometric
         from torch_geometric.nn import GATConv
 
-        return (
-            GATConv,
-            (edge_index,),
-            f"PyTorch Geometric {torch_geometric.__version__}",
-        )
+        version = f"PyTorch Geometric {torch_geometric.__version__}"
+        return GATConv, (edge_index,), version
     return dgl_layer(edge_index, len(sensitive))
 
 
-def dgl_layer(
-    edge_index: Tensor, nodes: int
-) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
-    """DGL's, without its samplers, which no layer needs, but which need other versions of PyTorch and torchdata."""
+def our_layer(
+    options: dict[str, Any] | None, edge_index: Tensor, sensitive: Tensor
+) -> tuple[MakeLayer, tuple, str]:
+    """Find ours, with the options that OURS has."""
+    import numba
+
+    import fairgat
+    from fairgat import nn as ours
+
+    version = f"fairgat {fairgat.__version__}, Numba {numba.__version__}"
+    if options is None:
+        return ours.GATConv, (edge_index,), version
+    if "retention" in options:
+        shares = ours.balanced_shares(sensitive, edge_index, options["retention"])
+        options = {"alpha_chi": shares}
+    return partial(ours.FairGATConv, **options), (edge_index, sensitive), version
+
+
+def dgl_layer(edge_index: Tensor, nodes: int) -> tuple[MakeLayer, tuple, str]:
+    """Find DGL's, without its samplers.
+
+    No layer needs them, and they need other versions of PyTorch and torchdata.
+    """
 
     class Samplers(ModuleType):
         def __getattr__(self, name: str) -> type:
@@ -122,9 +127,8 @@ def dgl_layer(
                 raise AttributeError(name)
             return type(name, (), {})
 
-    os.environ["DGLBACKEND"] = (
-        "pytorch"  # it would ask for it, and write into the user's home
-    )
+    # It would ask for it, and write into the user's home.
+    os.environ["DGLBACKEND"] = "pytorch"
     sys.modules["dgl.graphbolt"] = Samplers("dgl.graphbolt")
     sys.path.append(str(DGL_FOLDER))
     import dgl
@@ -132,11 +136,12 @@ def dgl_layer(
 
     class Layer(GATConv):
         def forward(self, x: Tensor, graph: Any) -> Tensor:
-            return super().forward(graph, x).flatten(1)  # (N, heads, out) otherwise
+            h = super().forward(graph, x)  # (N, heads, out)
+            return h.flatten(1)
 
-    graph = dgl.add_self_loop(
-        dgl.graph((edge_index[0], edge_index[1]), num_nodes=nodes)
-    )
+    source, target = edge_index
+    graph = dgl.graph((source, target), num_nodes=nodes)
+    graph = dgl.add_self_loop(graph)
     return partial(Layer, num_heads=1), (graph,), f"DGL {dgl.__version__}"
 
 
@@ -148,15 +153,29 @@ def measure(
     seconds: float,
     fewest: int,
 ) -> dict:
-    """Seconds of a training epoch for each number of threads, and the process's peak memory in GiB."""
+    """Measure a training epoch.
+
+    Args:
+        network: a name in OURS or PEERS.
+        graph: as `load` has it.
+        hidden: width of both layers.
+        threads: numbers of threads, one after the other.
+        seconds: of epochs that count.
+        fewest: epochs that count, and before them.
+
+    Returns:
+        `seconds` of an epoch by number of threads, the process's peak memory in GiB,
+        the library's version and the graph's sizes.
+    """
     torch.set_num_threads(threads[0])
-    arrays = {
-        key: torch.from_numpy(value) for key, value in load(graph).items() if value.ndim
-    }
+    arrays = {}
+    for name, value in load(graph).items():
+        if value.ndim:
+            arrays[name] = torch.from_numpy(value)
     x, labels = arrays["features"], arrays["labels"].float()
-    layer, arguments, version = layer_of(
-        network, arrays["edge_index"], arrays["sensitive"]
-    )
+    edge_index = arrays["edge_index"]
+    layer, arguments, version = layer_of(network, edge_index, arrays["sensitive"])
+
     taken = {}
     for count in threads:
         torch.set_num_threads(count)
@@ -166,21 +185,32 @@ def measure(
         model = Network(layer, x.size(1), hidden)
         torch.compiler.reset()
         forward = torch.compile(model) if network.endswith("compiled") else model
-        epoch = partial(
-            train,
-            forward,
-            torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=0.0005),
-        )
-        loss_on = torch.randperm(len(x))[: int(0.4 * len(x))]
-        taken[count] = median(
-            partial(epoch, (x, *arguments), loss_on, labels[loss_on]), seconds, fewest
-        )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
-        2**30 if sys.platform == "darwin" else 2**20
-    )
-    edges = arrays["edge_index"].size(1)
-    sizes = {"nodes": len(x), "edges": edges, "features": x.size(1), "hidden": hidden}
-    return {"seconds": taken, "peak_gib": peak, "version": version, "graph": sizes}
+        options = {"lr": 0.005, "weight_decay": 0.0005}
+        optimizer = torch.optim.Adam(model.parameters(), **options)
+        nodes = torch.randperm(len(x))[: int(0.4 * len(x))]
+        inputs = (x, *arguments)
+        epoch = partial(train, forward, optimizer, inputs, nodes, labels[nodes])
+        taken[count] = median(epoch, seconds, fewest)
+
+    sizes = {
+        "nodes": len(x),
+        "edges": edge_index.size(1),
+        "features": x.size(1),
+        "hidden": hidden,
+    }
+    return {
+        "seconds": taken,
+        "peak_gib": peak_gib(),
+        "version": version,
+        "graph": sizes,
+    }
+
+
+def peak_gib() -> float:
+    """Say how much memory this process has had at most."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    units = 2**30 if sys.platform == "darwin" else 2**20  # a GiB in bytes, or in KiB
+    return peak / units
 
 
 def train(
@@ -190,17 +220,25 @@ def train(
     nodes: Tensor,
     labels: Tensor,
 ) -> None:
-    """Take one epoch: forward, backward, and the optimiser's step."""
-    loss = nn.functional.binary_cross_entropy_with_logits(
-        forward(*inputs)[nodes], labels
-    )
+    """Take one epoch: forward, backward, and the optimiser's step.
+
+    Args:
+        inputs: x, and what the layers take after it.
+        nodes: (n,) that the loss is of.
+        labels: (n,) of these.
+    """
+    logits = forward(*inputs)[nodes]
+    loss = nn.functional.binary_cross_entropy_with_logits(logits, labels)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
 
 
 def median(run: Callable[[], None], seconds: float, fewest: int) -> float:
-    """Median seconds of the runs that fit into `seconds`, at least `fewest`, after `fewest` that do not count."""
+    """Give the median seconds of the runs that fit into `seconds`, at least `fewest`.
+
+    They come after `fewest` that do not count.
+    """
     taken: list[float] = []
     while len(taken) < 2 * fewest or sum(taken[fewest:]) < seconds:
         started = time.perf_counter()

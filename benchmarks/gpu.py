@@ -1,8 +1,10 @@
-"""Time training steps on a GPU, ours beside PyTorch Geometric's, and write benchmarks/measured/gpu.json.
+"""Time training steps on a GPU, ours beside PyTorch Geometric's.
 
-Each library in each setting: plain, compiled, with `mode="reduce-overhead"`, and the whole step as a CUDA graph; in
-float32 (TF32 off) and bfloat16. PyTorch Geometric's graph has its self-loops added and its edges sorted beforehand. A
-step is forward, backward and fused Adam. Outputs and gradients are compared with our reference in float64.
+Writes benchmarks/measured/gpu.json. Each library in each setting: plain, compiled, with
+`mode="reduce-overhead"`, and the whole step as a CUDA graph; in float32 (TF32 off) and
+bfloat16. PyTorch Geometric's graph has its self-loops added and its edges sorted
+beforehand. A step is forward, backward and fused Adam. Outputs and gradients are
+compared with our reference in float64.
 
     python benchmarks/gpu.py --graphs recidivism --rows GAT PyG --ways eager graph
 """
@@ -11,6 +13,7 @@ import argparse
 import itertools
 import json
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,7 +21,8 @@ from pathlib import Path
 
 import torch
 from epoch import OURS, Network
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, balanced_shares
 
@@ -59,53 +63,63 @@ SIZES = {
 
 
 def graph(size: Size) -> tuple[Tensor, Tensor]:
-    """(2, E) edges, both directions of each, without self-loops, and (N,) groups."""
-    draw = torch.Generator().manual_seed(0)
-    share = (
-        (torch.randn(size.nodes, generator=draw) * size.skew).exp().double().cumsum(0)
-    )
-    ends = [
-        torch.rand(size.edges // 2, generator=draw, dtype=torch.double) * share[-1]
-        for _ in range(2)
-    ]
-    source, target = (
-        torch.searchsorted(share, each).clamp_max(size.nodes - 1) for each in ends
-    )
+    """Generate edges (2, E), both directions of each, and groups (N,).
+
+    There are no self-loops.
+    """
+    random = torch.Generator().manual_seed(0)
+    weight = (torch.randn(size.nodes, generator=random) * size.skew).exp()
+    ends = weight.double().cumsum(0)  # of each node's piece of a line
+
+    def draw() -> Tensor:
+        uniform = torch.rand(size.edges // 2, generator=random, dtype=torch.double)
+        nodes = torch.searchsorted(ends, uniform * ends[-1])
+        return nodes.clamp_max(size.nodes - 1)
+
+    source, target = draw(), draw()
     source[: size.hub] = 0
-    source, target = source[source != target], target[source != target]
-    edge_index = torch.stack([torch.cat([source, target]), torch.cat([target, source])])
-    return edge_index, torch.randint(2, (size.nodes,), generator=draw)
+    no_loop = source != target
+    there = torch.stack([source[no_loop], target[no_loop]])
+    edge_index = torch.cat([there, there.flip(0)], dim=1)
+    return edge_index, torch.randint(2, (size.nodes,), generator=random)
 
 
 def peer(name: str, edge_index: Tensor, nodes: int) -> tuple[Callable, object]:
+    """Make PyTorch Geometric's layer, and the graph that it takes."""
     import torch_geometric
 
     loops = torch.arange(nodes).expand(2, -1)
-    whole = torch.cat([edge_index, loops], 1)
-    whole = whole[:, whole[1].argsort(stable=True)].cuda()
+    edges = torch.cat([edge_index, loops], 1)
+    order = edges[1].argsort(stable=True)
+    edges = edges[:, order].cuda()
     if name == "PyG, EdgeIndex":
-        whole = torch_geometric.EdgeIndex(
-            whole, sparse_size=(nodes, nodes), sort_order="col"
-        )
-    return partial(torch_geometric.nn.GATConv, add_self_loops=False), whole
+        options = {"sparse_size": (nodes, nodes), "sort_order": "col"}
+        edges = torch_geometric.EdgeIndex(edges, **options)
+    return partial(torch_geometric.nn.GATConv, add_self_loops=False), edges
 
 
 def ours(name: str, edge_index: Tensor, sensitive: Tensor) -> tuple[Callable, CSRGraph]:
+    """Make a layer of ours, and the graph that it takes."""
     options, nodes = OURS[name], len(sensitive)
     if options is None:
         return GATConv, CSRGraph.from_edge_index(edge_index.cuda(), nodes)
     shares = None
-    if retention := options.get("retention"):
-        shares = balanced_shares(sensitive, edge_index, retention)
+    if "retention" in options:
+        shares = balanced_shares(sensitive, edge_index, options["retention"])
         options = {"alpha_chi": shares}
-    groups = None if options.get("alpha_chi", 0.5) is None else sensitive
-    return partial(FairGATConv, **options), CSRGraph.from_edge_index(
-        edge_index.cuda(), nodes, groups, True, shares
+    has_step_1 = options.get("alpha_chi", 0.5) is not None
+    graph = CSRGraph.from_edge_index(
+        edge_index.cuda(),
+        nodes,
+        sensitive if has_step_1 else None,
+        add_self_loops=True,
+        shares=shares,
     )
+    return partial(FairGATConv, **options), graph
 
 
 def captured(step: Callable[[], None]) -> Callable[[], None]:
-    """The step as a CUDA graph."""
+    """Make a CUDA graph of the step."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -119,6 +133,7 @@ def captured(step: Callable[[], None]) -> Callable[[], None]:
 
 
 def median_ms(step: Callable[[], None], count: int) -> float:
+    """Give the median milliseconds of `count` steps, after five that do not count."""
     for _ in range(5):
         step()
     taken = []
@@ -133,27 +148,26 @@ def median_ms(step: Callable[[], None], count: int) -> float:
 
 
 def launches(step: Callable[[], None]) -> tuple[int, float, list[str]]:
-    """Kernels of a step, their milliseconds, and those that take the most, for whoever makes it faster."""
+    """Count a step's kernels and their milliseconds.
+
+    And list those that take the most, for whoever makes it faster.
+    """
     step()
-    with torch.profiler.profile(
-        activities=[torch.profiler.ProfilerActivity.CUDA]
-    ) as profile:
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
         step()
         torch.cuda.synchronize()
-    found = [
-        each
-        for each in profile.events()
-        if each.device_type == torch.autograd.DeviceType.CUDA
-    ]
-    taken = {}
-    for each in found:
-        count, time = taken.get(each.name, (0, 0.0))
-        taken[each.name] = count + 1, time + each.device_time
-    longest = sorted(taken.items(), key=lambda item: -item[1][1])
-    lines = [
-        f"{time:8.1f} us {count:3d} x {name[:90]}" for name, (count, time) in longest
-    ]
-    return len(found), sum(time for _, time in taken.values()) / 1000, lines
+    on_gpu = torch.autograd.DeviceType.CUDA
+    events = [each for each in profile.events() if each.device_type == on_gpu]
+
+    counts, times = Counter(), Counter()
+    for event in events:
+        counts[event.name] += 1
+        times[event.name] += event.device_time
+    lines = []
+    for name, time in times.most_common():
+        lines.append(f"{time:8.1f} us {counts[name]:3d} x {name[:90]}")
+    return len(events), times.total() / 1000, lines
 
 
 def exact(
@@ -165,23 +179,23 @@ def exact(
     y: Tensor,
     weight: Tensor,
 ) -> list:
-    """Logits and gradients of the reference in float64, for graphs of which it has room."""
-    layer, given = ours(name, edge_index, sensitive)
+    """Give logits and gradients of our reference in float64; it needs much memory."""
+    layer, graph = ours(name, edge_index, sensitive)
     torch.manual_seed(0)
     model = Network(layer, size.features, 128).cuda().double()
-    out = model(x.double(), given)
-    nn.functional.binary_cross_entropy_with_logits(
-        out, y.double(), weight.double()
-    ).backward()
-    return [out.detach(), *(each.grad for each in model.parameters())]
+    logits = model(x.double(), graph)
+    loss = binary_cross_entropy_with_logits(logits, y.double(), weight.double())
+    loss.backward()
+    return [logits.detach(), *(each.grad for each in model.parameters())]
 
 
 def apart(found: list[Tensor], expected: list[Tensor]) -> float:
-    """The largest relative distance of a logit's or a gradient's array."""
-    return max(
-        float((a.double() - b).norm() / b.norm().clamp_min(1e-12))
-        for a, b in zip(found, expected, strict=True)
-    )
+    """Give the largest relative distance of an array of logits or gradients."""
+    distances = []
+    for a, b in zip(found, expected, strict=True):
+        distance = (a.double() - b).norm()
+        distances.append(float(distance / b.norm().clamp_min(1e-12)))
+    return max(distances)
 
 
 def measure(
@@ -194,13 +208,16 @@ def measure(
     expected,
     count: bool,
 ) -> dict:
-    """Milliseconds and peak memory of a step; with `expected`, how far off it is; with `count`, its kernels.
+    """Measure the milliseconds and the peak memory of a step.
 
     Args:
-        layer: what makes a layer, and its argument after x.
+        layer: what makes a layer, and the graph, its argument after x.
         data: features, labels and weights of the nodes.
+        expected: what `apart` compares with, or None.
+        count: whether to count its kernels.
     """
-    (make, given), (x, y, weight) = layer, data
+    make, graph = layer
+    x, y, weight = data
     torch.compiler.reset()
     torch.cuda.empty_cache()
     torch.manual_seed(0)
@@ -211,37 +228,36 @@ def measure(
     model, x = model.to("cuda", dtype), x.to(dtype)
     torch.cuda.reset_peak_memory_stats()
     optimizer = torch.optim.Adam(model.parameters(), 1e-3, fused=True, capturable=True)
-    call = model
-    if way != "eager" and way != "graph":
-        call = torch.compile(
-            model,
-            dynamic=False,
-            mode="reduce-overhead" if way == "reduce-overhead" else None,
-        )
+    forward = model
+    if way not in ("eager", "graph"):
+        mode = "reduce-overhead" if way == "reduce-overhead" else None
+        forward = torch.compile(model, dynamic=False, mode=mode)
 
-    def loss() -> None:
-        nn.functional.binary_cross_entropy_with_logits(
-            call(x, given).float(), y, weight
-        ).backward()
+    def backward() -> None:
+        logits = forward(x, graph).float()
+        loss = binary_cross_entropy_with_logits(logits, y, weight)
+        loss.backward()
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        loss()
+        backward()
         optimizer.step()
 
     found = {"row": row, "way": way, "type": str(dtype).removeprefix("torch.")}
     if expected is not None:
-        loss()
+        backward()
         gradients = [each.grad.clone() for each in model.parameters()]
         with torch.no_grad():
-            found["apart"] = apart([model(x, given), *gradients], expected)
+            logits = model(x, graph)
+        found["apart"] = apart([logits, *gradients], expected)
     if count:
         found["launches"], found["device_ms"], kernels = launches(step)
         print("\n".join(kernels), flush=True)
-    found["ms"] = median_ms(
-        captured(step) if way.endswith("graph") else step, size.steps
-    )
-    return found | {"peak_gb": torch.cuda.max_memory_allocated() / 1e9}
+    if way.endswith("graph"):
+        step = captured(step)
+    found["ms"] = median_ms(step, size.steps)
+    found["peak_gb"] = torch.cuda.max_memory_allocated() / 1e9
+    return found
 
 
 def main() -> None:
@@ -264,43 +280,50 @@ def main() -> None:
         "graphs": {},
     }
     for name in given.graphs:
-        result["graphs"][name] = {"size": asdict(SIZES[name]), "measured": []}
-        for measured in of_graph(
-            SIZES[name],
-            given.rows or SIZES[name].rows,
-            given.ways or SIZES[name].ways,
-            given.types,
-        ):
-            result["graphs"][name]["measured"].append(measured)
-            print(name, json.dumps(measured), flush=True)
+        size = SIZES[name]
+        measured: list[dict] = []
+        result["graphs"][name] = {"size": asdict(size), "measured": measured}
+        rows, ways = given.rows or size.rows, given.ways or size.ways
+        for each in of_graph(size, rows, ways, given.types):
+            measured.append(each)
+            print(name, json.dumps(each), flush=True)
             given.output.write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
 def of_graph(
     size: Size, rows: Iterable[str], ways: Iterable[str], types: Iterable[str]
 ) -> Iterator[dict]:
-    """Measure each row in each way on one graph; one that fails says why, and the others go on."""
+    """Measure each row in each way on one graph.
+
+    One that fails says why, and the others go on.
+    """
     edge_index, sensitive = graph(size)
     torch.manual_seed(0)
-    x, y = (
-        torch.randn(size.nodes, size.features, device="cuda"),
-        torch.rand(size.nodes, device="cuda").round(),
-    )
-    data = x, y, (torch.rand(size.nodes, device="cuda") < 0.4).float()
-    small = size.nodes < 100_000
+    x = torch.randn(size.nodes, size.features, device="cuda")
+    y = torch.rand(size.nodes, device="cuda").round()
+    weight = (torch.rand(size.nodes, device="cuda") < 0.4).float()
+    data = x, y, weight
+    small = size.nodes < 100_000  # so that the reference has room
     for row in rows:
-        layer = (
-            peer(row, edge_index, size.nodes)
-            if row in PEERS
-            else ours(row, edge_index, sensitive)
-        )
-        plain = "GAT" if row in PEERS else row
-        expected = exact(size, edge_index, sensitive, plain, *data) if small else None
+        if row in PEERS:
+            reference, layer = "GAT", peer(row, edge_index, size.nodes)
+        else:
+            reference, layer = row, ours(row, edge_index, sensitive)
+        expected = None
+        if small:
+            expected = exact(size, edge_index, sensitive, reference, *data)
         for way, dtype in itertools.product(ways, types):
+            count = small and way == "eager" and dtype == "float32"
             try:
-                count = small and way == "eager" and dtype == "float32"
                 yield measure(
-                    row, way, TYPES[dtype], size, layer, data, expected, count
+                    row,
+                    way,
+                    TYPES[dtype],
+                    size,
+                    layer,
+                    data,
+                    expected=expected,
+                    count=count,
                 )
             except Exception as error:
                 text = f"{type(error).__name__}: {error}".replace("\n", " ")

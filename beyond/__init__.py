@@ -1,5 +1,6 @@
-"""What goes beyond the paper: further methods, data sets and studies, which `fairgat` knows nothing of.
+"""What goes beyond the paper: further methods, data sets and studies.
 
-Methods and sources come in by their path, as one's own do (docs/extending.md): an overlay of `studies/` says
-`module: ../methods/fairsin.py`. `analyses/` draws what single studies need.
+`fairgat` knows nothing of it. Methods and sources come in by their path, as one's own
+do (docs/extending.md): an overlay of `studies/` says `module: ../methods/fairsin.py`.
+`analyses/` draws what single studies need.
 """

@@ -46,7 +46,8 @@ def read(
     Raises:
         DataError: naming the file that is missing, empty, cut off or damaged.
     """
-    return join([_read(path, columns, numbers) for path in paths], columns)
+    found = [_read(path, columns, numbers) for path in paths]
+    return join(found, columns)
 
 
 def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -77,7 +78,8 @@ def _read(
         na_values=dict.fromkeys(other_columns, ""),
     )
     for name in set(numbers) & set(header):
-        if len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
+        is_numeric = pd.api.types.is_numeric_dtype(frame[name])
+        if len(frame) and not is_numeric:
             raise damaged(path, f"has a {name} that is not a number")
     return frame
 

@@ -38,12 +38,8 @@ def installed() -> list[str]:
     for distribution in importlib.metadata.distributions():
         pins[distribution.name] = distribution.version.partition("+")[0]
     unpinned = (*_NOT_PINNED, *_CUDA)
-    names = sorted(pins, key=str.lower)
-    return [
-        f"{name}=={pins[name]}"
-        for name in names
-        if not name.lower().startswith(unpinned)
-    ]
+    names = [name for name in pins if not name.lower().startswith(unpinned)]
+    return [f"{name}=={pins[name]}" for name in sorted(names, key=str.lower)]
 
 
 def locked(pins: list[str], *options: str) -> list[str]:

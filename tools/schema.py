@@ -14,7 +14,8 @@ def generate() -> dict[str, Any]:
     definitions = schema["$defs"]
     by_module, by_name = [], {}
     for name in method_modules():
-        settings = methods.module(name).Settings.model_json_schema()
+        module = methods.module(name)
+        settings = module.Settings.model_json_schema()
         definitions |= settings.get("$defs", {})
         known = settings.get("properties", {})
         then = {"properties": {"settings": {"properties": known}}}

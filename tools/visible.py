@@ -1,4 +1,7 @@
-"""Say the smallest change of a gap that a study's data can show, from its differences.csv."""
+"""Say the smallest change of a gap that a study's data can show.
+
+From its differences.csv.
+"""
 
 import math
 import sys

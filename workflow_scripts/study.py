@@ -26,11 +26,11 @@ with logged(snakemake):
     frames.write(output.differences, study.differences(frame))
 
     scores = [study.scores(settings, shards, frame)]
-    for asked in snakemake.params.regrouped:
-        on_it = [each for each in selections if each["dataset"] == asked["dataset"]]
-        winners = {each["method"]: each["winner"] for each in on_it}
-        judged = regrouped(shards, winners, **asked)
-        scores.append(study.every_measure(settings, judged))
+    for options in snakemake.params.regrouped:
+        of_dataset = [s for s in selections if s["dataset"] == options["dataset"]]
+        winners = {each["method"]: each["winner"] for each in of_dataset}
+        other_groups = regrouped(shards, winners, **options)
+        scores.append(study.every_measure(settings, other_groups))
     frames.write(output.scores, pd.concat(scores))
     stats = map(read_json, snakemake.input.stats)
     frames.write(output.graphs, study.graphs(stats))

@@ -17,21 +17,27 @@ OF = {
 
 
 def main(folder: str) -> int:
-    """Analyse each study that is there; what it lacks is said, and the others go on."""
+    """Analyse each study that is there; say what it lacks, and go on with the others.
+
+    Returns:
+        The exit status: 1 where no study is there, or one could not be analysed.
+    """
     studies = sorted(path for path in Path(folder).glob("*/") if path.name in OF)
-    failed = False
     if not studies:
-        print(
-            f"none of {', '.join(OF)} is in {folder}: give the folder `studies` of a run",
-            file=sys.stderr,
-        )
+        known = ", ".join(OF)
+        text = f"none of {known} is in {folder}: give the folder `studies` of a run"
+        print(text, file=sys.stderr)
+        return 1
+
+    failed = False
     for study in studies:
+        analysis = OF[study.name]
         try:
-            print(*OF[study.name].main(study), sep="\n")
+            print(*analysis.main(study), sep="\n")
         except FairGATError as error:
             print(f"{study}: {error}", file=sys.stderr)
             failed = True
-    return int(failed or not studies)
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`when`: what fair attention gains on generated graphs that differ in one quantity at a time.
+"""`when`: what fair attention gains on graphs that differ in one quantity at a time.
 
-Reads differences.csv and graphs.csv; writes along.csv and the figure `along`. A graph belongs to the quantity that its
-name begins with; the one in the middle to all.
+Reads differences.csv and graphs.csv; writes along.csv and the figure `along`. A graph
+belongs to the quantity that its name begins with; the one in the middle to all.
 """
 
 from pathlib import Path
@@ -13,72 +13,63 @@ from fairgat import measures
 from fairgat.config import NodeTraining
 from fairgat.report import style
 
-VARIED = {"group": "group_homophily", "label": "label_homophily", "gap": "label_gap"}
+QUANTITIES = {
+    "group": "group_homophily",
+    "label": "label_homophily",
+    "gap": "label_gap",
+}
+"""By how the names of its graphs begin."""
 AXES = {
     "group_homophily": "homophily by group",
     "label_homophily": "homophily by label",
     "label_gap": "label gap between the groups",
 }
 MIDDLE = "middle"
-SHOWN = measures.names(NodeTraining.task, "audited")
+METRICS = measures.names(NodeTraining.task, "audited")
+INTERVAL = ["difference", "low", "high"]
+COLUMNS = ["quantity", "dataset", "value", "method", "metric", *INTERVAL]
 
 
 def rows(differences: pd.DataFrame, graphs: pd.DataFrame) -> pd.DataFrame:
-    """A row per quantity, graph, method and metric: the quantity as measured, and the difference to GAT there."""
-    counted = graphs[graphs["group"].isna()].set_index(["quantity", "dataset"])["value"]
-    varied = differences[
-        (differences["method"] != differences["of"]) & differences["metric"].isin(SHOWN)
-    ]
-    varied = varied[["dataset", "method", "metric", "difference", "low", "high"]]
+    """List what each method differs from GAT by, along each quantity.
+
+    Returns:
+        A row per quantity, graph, method and metric; `value` is the quantity as it is
+        measured in the graph.
+    """
+    of_whole_graph = graphs[graphs["group"].isna()]
+    is_base = differences["method"] == differences["of"]
+    is_shown = differences["metric"].isin(METRICS)
+    compared = differences[~is_base & is_shown]
+
     parts = []
-    for beginning, quantity in VARIED.items():
-        mine = varied[
-            varied["dataset"].str.startswith(f"{beginning}-")
-            | (varied["dataset"] == MIDDLE)
-        ]
-        places = counted[quantity].rename("value")
-        parts.append(
-            mine.assign(quantity=quantity).merge(
-                places, left_on="dataset", right_index=True
-            )
-        )
-    order = ["quantity", "metric", "method", "value"]
-    return pd.concat(parts).sort_values(order, key=_in_order, kind="stable")[
-        [
-            "quantity",
-            "dataset",
-            "value",
-            "method",
-            "metric",
-            "difference",
-            "low",
-            "high",
-        ]
-    ]
+    for beginning, quantity in QUANTITIES.items():
+        is_varied = compared["dataset"].str.startswith(f"{beginning}-")
+        is_middle = compared["dataset"] == MIDDLE
+        part = compared[is_varied | is_middle].assign(quantity=quantity)
+        measured = of_whole_graph[["dataset", "quantity", "value"]]
+        parts.append(part.merge(measured, on=["dataset", "quantity"]))
 
-
-def _in_order(column: pd.Series) -> pd.Series:
-    """Texts in the order of their first appearance, and numbers by size."""
-    return (
-        column
-        if column.dtype == float
-        else column.map({name: k for k, name in enumerate(column.unique())})
-    )
+    found = pd.concat(parts)
+    along = found.sort_values("value", kind="stable")
+    return common.ordered(along, found, "quantity", "metric", "method")[COLUMNS]
 
 
 def figure(rows: pd.DataFrame, titles: dict[str, str]):
-    """A row of panels for each quantity: differences to GAT in points against it, with bands of 95 % intervals."""
+    """Draw the differences to GAT, in points, with bands of 95 % intervals.
+
+    A row of panels for each quantity, a column for each metric.
+    """
     looks = common.looks({name: titles[name] for name in rows["method"].unique()})
-    drawn, axes = style.grid(len(VARIED), len(SHOWN), height=1.9)
-    for quantity, panels in zip(VARIED.values(), axes, strict=True):
-        for metric, ax in zip(SHOWN, panels, strict=True):
+    drawn, axes = style.grid(len(QUANTITIES), len(METRICS), height=1.9)
+    for quantity, panels in zip(QUANTITIES.values(), axes, strict=True):
+        for metric, ax in zip(METRICS, panels, strict=True):
             style.zero(ax)
-            mine = rows[(rows["quantity"] == quantity) & (rows["metric"] == metric)]
-            for method, lines in mine.groupby("method", sort=False):
-                gaps = 100 * lines[["difference", "low", "high"]]
-                common.curve(ax, lines["value"], gaps, looks[method])
+            is_panel = (rows["quantity"] == quantity) & (rows["metric"] == metric)
+            for method, lines in rows[is_panel].groupby("method", sort=False):
+                common.curve(ax, lines["value"], 100 * lines[INTERVAL], looks[method])
             ax.set_xlabel(AXES[quantity])
-    for metric, ax in zip(SHOWN, axes[0], strict=True):
+    for metric, ax in zip(METRICS, axes[0], strict=True):
         ax.set_title(style.label(metric))
     drawn.supylabel("difference to GAT, in points", fontsize=8)
     style.legend(drawn, looks.values())
@@ -86,9 +77,9 @@ def figure(rows: pd.DataFrame, titles: dict[str, str]):
 
 
 def main(folder: Path) -> list[Path]:
-    """Analyse the study in a folder; the paths written."""
-    found = rows(common.read(folder, "differences"), common.read(folder, "graphs"))
-    paths = common.tabled(folder, "along", found)
-    return paths + common.published(
-        folder, "along", figure(found, common.titles(folder))
-    )
+    """Analyse the study in a folder; give the paths written."""
+    differences = common.read(folder, "differences")
+    found = rows(differences, common.read(folder, "graphs"))
+    drawn = figure(found, common.titles(folder))
+    tables = common.tabled(folder, "along", found)
+    return tables + common.published(folder, "along", drawn)

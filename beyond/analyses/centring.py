@@ -1,12 +1,15 @@
-"""`centring`: the preregistered comparisons of docs/plans/centring.md, and the sentences that they choose.
+"""`centring`: the preregistered comparisons, and the sentences that they choose.
 
-Reads scores.csv of the study. Writes primary.csv and primary.md, the 36 comparisons,
-and sentences.md. `python -m beyond.analyses.centring FOLDER` or `make analyses`.
+By docs/plans/centring.md. Reads scores.csv of the study. Writes primary.csv and
+primary.md, the 36 comparisons, and sentences.md. `make analyses`, or
+`python -m beyond.analyses.centring FOLDER`.
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +33,8 @@ LIMITS = {GAP: 0.05, AREA: 0.01}
 """What differs by less, with its whole interval, is alike."""
 LOSS = -0.01
 """AUC is not lost where its interval lies above."""
+KEYS = ["dataset", "method", "of", "metric"]
+"""Of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,8 @@ OUTCOMES = {
 OF_GAP = {
     "by the topics": (
         "On {graphs} {subject} makes errors more alike for links within and across "
-        "topics than GAT, and it needs the true topics for that: ΔEO_m is narrower than "
-        "that of its matched placebo, too."
+        "topics than GAT, and it needs the true topics for that: ΔEO_m is narrower "
+        "than that of its matched placebo, too."
     ),
     "not by the topics": (
         "On {graphs} {subject} makes errors more alike for links within and across "
@@ -98,17 +103,17 @@ OF_GAP = {
         "that is not decided."
     ),
     "than matched only": (
-        "On {graphs} {subject} has a narrower ΔEO_m than its matched placebo, and is not "
-        "shown to have a narrower one than GAT."
+        "On {graphs} {subject} has a narrower ΔEO_m than its matched placebo, and is "
+        "not shown to have a narrower one than GAT."
     ),
     "neither": (
-        "On {graphs} {subject} has the same ΔEO_m as GAT, to within 5 points, and is not "
-        "shown to have a narrower one than its matched placebo."
+        "On {graphs} {subject} has the same ΔEO_m as GAT, to within 5 points, and is "
+        "not shown to have a narrower one than its matched placebo."
     ),
     "wider": "On {graphs} {subject} has a wider ΔEO_m than GAT.",
     "undecided": (
-        "On {graphs} it is not decided whether {subject} has another ΔEO_m than GAT, and "
-        "it is not shown to have a narrower one than its matched placebo."
+        "On {graphs} it is not decided whether {subject} has another ΔEO_m than GAT, "
+        "and it is not shown to have a narrower one than its matched placebo."
     ),
 }
 OF_AREA = {
@@ -119,8 +124,8 @@ OF_AREA = {
     "gains": "On {graphs} {subject} has a higher AUC than GAT.",
     "no loss": "On {graphs} {subject} costs no AUC against GAT, or less than a point.",
     "open": (
-        "On {graphs} it is not decided whether {subject} costs more than a point of AUC "
-        "against GAT."
+        "On {graphs} it is not decided whether {subject} costs more than a point of "
+        "AUC against GAT."
     ),
 }
 OF_TOPICS = {
@@ -140,8 +145,8 @@ OF_TOPICS = {
     ),
 }
 SAME_READINGS = (
-    "On {graphs} the sentence on {what} is the same whether step 3 subtracts the mean or "
-    "not."
+    "On {graphs} the sentence on {what} is the same whether step 3 subtracts the mean "
+    "or not."
 )
 OTHER_READINGS = (
     "On {graphs} the sentence on {what} depends on whether step 3 subtracts the mean, "
@@ -166,20 +171,14 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
         DataError: there are other splits than the plan's, or several cells of a method.
     """
     _check(scores)
-    frame = pd.DataFrame(
-        [
-            {"dataset": graph, "method": subject.method, "of": of, "metric": metric}
-            for graph in GRAPHS
-            for subject in SUBJECTS
-            for of in ("gat", subject.matched)
-            for metric in LIMITS
-        ]
-    )
-    frame = frame.merge(_differences(scores, frame), how="left")
+    frame = _planned()
+    frame = frame.merge(_differences(scores, frame), how="left", on=KEYS)
     numbers = ["difference", "spread"]
-    frame[numbers] = frame[numbers].where(frame["n_splits"] == len(SPLITS))
-    ratio = Splits().test_ratio(LinkTraining.divides)
+    whole = frame["n_splits"] == len(SPLITS)
+    frame[numbers] = frame[numbers].where(whole)
+
     frame["paired"] = half_width(frame)
+    ratio = Splits().test_ratio(LinkTraining.divides)
     half = half_width(frame, ratio)
     frame["low"] = frame["difference"] - half
     frame["high"] = frame["difference"] + half
@@ -189,6 +188,15 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def _planned() -> pd.DataFrame:
+    """List the comparisons of the plan, a row for each."""
+    rows = []
+    for graph, subject in product(GRAPHS, SUBJECTS):
+        for of, metric in product(("gat", subject.matched), LIMITS):
+            rows.append((graph, subject.method, of, metric))
+    return pd.DataFrame(rows, columns=KEYS)
+
+
 def _check(scores: pd.DataFrame) -> None:
     """Refuse scores that are not those of the plan."""
     others = sorted(set(scores["split"]) - set(SPLITS))
@@ -196,12 +204,14 @@ def _check(scores: pd.DataFrame) -> None:
         raise DataError(
             f"the plan's splits are {SPLITS[0]} to {SPLITS[-1]}; there is {others[0]}"
         )
-    cells = scores.groupby(["dataset", "method"])["cell"].agg(["nunique", "first"])
-    several = cells.index[cells["nunique"] > 1]
+    by_method = scores.groupby(["dataset", "method"])["cell"]
+    cells = by_method.agg(["nunique", "first"])
+    several = cells[cells["nunique"] > 1]
     if len(several):
+        graph, method = several.index[0]
         raise DataError(
-            f"{several[0][1]} on {several[0][0]} has several cells: lay the cells of "
-            "stage 1 over the configuration"
+            f"{method} on {graph} has several cells: lay the cells of stage 1 over the "
+            "configuration"
         )
     for graph in GRAPHS:
         for subject in SUBJECTS:
@@ -215,24 +225,25 @@ def _check(scores: pd.DataFrame) -> None:
 
 
 def _differences(scores: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """The paired differences of each method to what it is compared with."""
+    """Compute the paired differences of each method to what it is compared with."""
     asked = frame[["method", "of"]].drop_duplicates()
     found = []
     for method, of in asked.itertuples(index=False):
         own = scores[scores["method"] == method]
         base = scores[scores["method"] == of]
-        found.append(common.less(own, base).assign(of=of))
-    columns = ["dataset", "method", "of", "metric", "n_splits", "difference", "spread"]
-    return pd.concat(found)[columns]
+        less = common.less(own, base)
+        found.append(less.assign(of=of))
+    return pd.concat(found)[[*KEYS, "n_splits", "difference", "spread"]]
 
 
 def _p_values(frame: pd.DataFrame, ratio: float) -> pd.Series:
-    """Two-sided p-values of the corrected t-test; 1 where there is none."""
+    """Compute two-sided p-values of the corrected t-test; 1 where there is none."""
     count = frame["n_splits"]
-    factor = np.sqrt(1 / count + ratio)
+    standard_error = frame["spread"] * np.sqrt(1 / count + ratio)
     known = half_width(frame, ratio) > 0
-    t = frame["difference"].abs() / (frame["spread"] * factor).where(known)
-    return (2 * stdtr(count - 1, -t)).fillna(1)
+    t = frame["difference"].abs() / standard_error.where(known)
+    p_values = 2 * stdtr(count - 1, -t)
+    return p_values.fillna(1)
 
 
 def _verdict(line) -> str:
@@ -250,11 +261,9 @@ def _verdict(line) -> str:
 
 def of_gap(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
     """Choose the sentence on the gap: a key of OF_GAP."""
-    verdicts = [
-        _line(compared, graph, subject, of, GAP)["verdict"]
-        for of in ("gat", subject.matched)
-    ]
-    return OUTCOMES[tuple(verdicts)]
+    less_gat = _line(compared, graph, subject, "gat", GAP)
+    less_matched = _line(compared, graph, subject, subject.matched, GAP)
+    return OUTCOMES[less_gat["verdict"], less_matched["verdict"]]
 
 
 def of_area(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
@@ -276,50 +285,46 @@ def of_topics(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
 def _line(
     compared: pd.DataFrame, graph: str, subject: Subject, of: str, metric: str
 ) -> pd.Series:
-    keys = ["dataset", "method", "of", "metric"]
-    return compared.set_index(keys).loc[(graph, subject.method, of, metric)]
-
-
-_PARTS = (
-    (of_gap, OF_GAP, "gat", GAP),
-    (of_area, OF_AREA, "gat", AREA),
-    (of_topics, OF_TOPICS, "matched", AREA),
-)
+    return compared.set_index(KEYS).loc[(graph, subject.method, of, metric)]
 
 
 def sentences(compared: pd.DataFrame) -> list[str]:
     """List the sentences of the plan that hold, those on each subject first."""
-    said = []
+    chosen = []
     for subject in SUBJECTS:
-        for choose, texts, of, metric in _PARTS:
-            base = subject.matched if of == "matched" else of
-            chosen = {graph: choose(compared, graph, subject) for graph in GRAPHS}
+        parts = (
+            (of_gap, OF_GAP, "gat", GAP),
+            (of_area, OF_AREA, "gat", AREA),
+            (of_topics, OF_TOPICS, subject.matched, AREA),
+        )
+        for choose, texts, of, metric in parts:
+            graphs_of = defaultdict(list)
+            for graph in GRAPHS:
+                named = _with_number(compared, graph, subject, of, metric)
+                graphs_of[choose(compared, graph, subject)].append(named)
             for key, text in texts.items():
-                graphs = [
-                    _with_number(compared, graph, subject, base, metric)
-                    for graph in GRAPHS
-                    if chosen[graph] == key
-                ]
-                if graphs:
-                    said.append(
-                        text.format(graphs=_listed(graphs), subject=subject.words)
-                    )
-    return said + _of_readings(compared)
+                if key in graphs_of:
+                    graphs = _listed(graphs_of[key])
+                    chosen.append(text.format(graphs=graphs, subject=subject.words))
+    return chosen + _of_readings(compared)
 
 
 def _of_readings(compared: pd.DataFrame) -> list[str]:
     """Say on which graphs both readings of step 3 have the same sentences."""
-    said = []
+    sentences = []
     for what, choose in (("ΔEO_m", of_gap), ("AUC against GAT", of_area)):
-        same = {}
-        for graph in GRAPHS:
+        same, others = [], []
+        for graph, title in GRAPHS.items():
             keys = {choose(compared, graph, reading) for reading in READINGS}
-            same[graph] = len(keys) == 1
-        for text, wanted in ((SAME_READINGS, True), (OTHER_READINGS, False)):
-            graphs = [GRAPHS[graph] for graph in GRAPHS if same[graph] is wanted]
-            if graphs:
-                said.append(text.format(graphs=_listed(graphs), what=what))
-    return said
+            if len(keys) == 1:
+                same.append(title)
+            else:
+                others.append(title)
+        if same:
+            sentences.append(SAME_READINGS.format(graphs=_listed(same), what=what))
+        if others:
+            sentences.append(OTHER_READINGS.format(graphs=_listed(others), what=what))
+    return sentences
 
 
 def _with_number(
@@ -348,12 +353,15 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def table(compared: pd.DataFrame) -> Table:
-    """A block for each graph, a row for each comparison and outcome."""
+    """Make a block for each graph, a row for each comparison and outcome."""
     titles = {subject.method: subject.title for subject in SUBJECTS}
     blocks = []
     for graph, lines in compared.groupby("dataset", sort=False):
-        rows = [_row(titles[line["method"]], line) for _, line in lines.iterrows()]
+        rows = []
+        for _, line in lines.iterrows():
+            rows.append(_row(titles[line["method"]], line))
         blocks.append(Block(GRAPHS[graph], rows))
+    header = ["Graph", "Of", "less", "Measure", "difference", "p", "Holm", ""]
     return Table(
         name="primary",
         caption="The primary comparisons of docs/plans/centring.md.",
@@ -363,14 +371,7 @@ def table(compared: pd.DataFrame) -> Table:
             "verdicts go by; in brackets half that by the paired t. p by the corrected "
             "t-test, and after Holm's correction for all 36."
         ),
-        panels=[
-            Panel(
-                "multirow",
-                ["Graph", "Of", "less", "Measure", "difference", "p", "Holm", ""],
-                blocks,
-                align="llllrrrl",
-            )
-        ],
+        panels=[Panel("multirow", header, blocks, align="llllrrrl")],
         notes=[],
     )
 
@@ -386,19 +387,19 @@ def _row(title: str, line: pd.Series) -> Row:
 
 
 def text(compared: pd.DataFrame) -> str:
-    """The sentences as a page."""
+    """Write the sentences as a page."""
     counts = compared["n_splits"].fillna(0)
     lines = ["# What the preregistered study of centring shows", ""]
     lines += [
-        "Written before the first run and chosen by the rules of docs/plans/centring.md. "
-        "In brackets the mean difference in points ± half the corrected 95 % interval. "
-        "That AUC is not lost is outside Holm's correction.",
+        "Written before the first run and chosen by the rules of "
+        "docs/plans/centring.md. In brackets the mean difference in points ± half the "
+        "corrected 95 % interval. That AUC is not lost is outside Holm's correction.",
         "",
     ]
     if counts.min() < len(SPLITS):
         lines += [
-            f"A comparison has scores on {counts.min():.0f} of {len(SPLITS)} splits only: "
-            "it counts as undecided.",
+            f"A comparison has scores on {counts.min():.0f} of {len(SPLITS)} splits "
+            "only: it counts as undecided.",
             "",
         ]
     lines += [f"- {sentence}" for sentence in sentences(compared)]
@@ -406,11 +407,12 @@ def text(compared: pd.DataFrame) -> str:
 
 
 def main(folder: Path) -> list[Path]:
-    """Compare, and choose the sentences; the paths written."""
+    """Compare, and choose the sentences; give the paths written."""
     compared = compare(common.scores(folder))
     page = folder / "sentences.md"
     write_text(page, text(compared))
-    return [*common.tabled(folder, "primary", compared, table(compared)), page]
+    tables = common.tabled(folder, "primary", compared, table(compared))
+    return [*tables, page]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ method and writes cells.yaml into RESULTS, an overlay for centring.yaml.
 """
 
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import yaml
@@ -15,7 +16,7 @@ from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
 
 SPLITS = 10
-LIKE = {
+TAKERS_OF_CELL = {
     "fairgat": ("fairgat", "fairgat-placebo", "fairgat-matched"),
     "fairgat-centred": (
         "fairgat-centred",
@@ -25,13 +26,13 @@ LIKE = {
     "fairgat-steps-1": ("fairgat-steps-1", "step-1-matched"),
     "fairdrop": ("fairdrop",),
 }
-"""Who takes whose cell."""
-STEP_3 = {"fairgat": "fairgat-steps-23", "fairgat-centred": "step-3-centred"}
-"""Who takes whose eta."""
+"""The rows of stage 2 that take the cell of a method of stage 1."""
+TAKER_OF_ETA = {"fairgat": "fairgat-steps-23", "fairgat-centred": "step-3-centred"}
+"""The row that takes only the eta of a method's cell."""
 
 
 def chosen(results: Path, method: str, graph: str) -> dict[str, cells.Value]:
-    """The cell that the rule `fair` chose on splits 0 to 9.
+    """Read the cell that the rule `fair` chose on splits 0 to 9.
 
     Raises:
         DataError: none was chosen, or over another number of splits.
@@ -48,26 +49,26 @@ def chosen(results: Path, method: str, graph: str) -> dict[str, cells.Value]:
 
 
 def overlay(results: Path) -> dict:
-    """The grids of stage 2: one cell for each method and graph."""
-    grids: dict[str, dict] = {}
+    """Make the grids of stage 2: one cell for each method and graph."""
+    grids: dict[str, dict] = defaultdict(dict)
     for graph in GRAPHS:
-        for method, names in LIKE.items():
+        for method, takers in TAKERS_OF_CELL.items():
             cell = chosen(results, method, graph)
             grid = {key: [value] for key, value in cell.items()}
-            for name in names:
-                grids.setdefault(name, {})[graph] = grid
-            if method in STEP_3:
-                of_step_3 = grids.setdefault(STEP_3[method], {})
-                of_step_3[graph] = {"eta": grid["eta"]}
+            for name in takers:
+                grids[name][graph] = grid
+            if method in TAKER_OF_ETA:
+                grids[TAKER_OF_ETA[method]][graph] = {"eta": grid["eta"]}
     return {"methods": {name: {"grids": each} for name, each in grids.items()}}
 
 
 def main(results: Path) -> Path:
-    """Write cells.yaml."""
+    """Write cells.yaml; give its path."""
     heading = "# The cells that stage 1 of docs/plans/centring.md chose.\n"
     content = yaml.dump(overlay(results), sort_keys=False, Dumper=_Plain)
-    write_text(to := results / "cells.yaml", heading + content)
-    return to
+    path = results / "cells.yaml"
+    write_text(path, heading + content)
+    return path
 
 
 class _Plain(yaml.SafeDumper):

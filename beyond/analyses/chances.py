@@ -1,14 +1,15 @@
 """How often splits would support the paper's claims, if its tables were exactly right.
 
-A claim that compares means can fail by luck, even where it is true of the means over all
-splits, and pass by luck, even where no method differs from another. Splits are drawn from
-normal distributions with the printed means and deviations, and the claim's own rule is
-applied to their means and deviations. (Gamma distributions, which keep gaps above 0, change
-a chance by 0.05 at most.) The paper does not print how its methods vary together on the
-same splits: they are drawn with the correlations of ours, in a study of the paper's cells.
+A claim that compares means can fail by luck, even where it is true of the means over
+all splits, and pass by luck, even where no method differs from another. Splits are
+drawn from normal distributions with the printed means and deviations, and the claim's
+own rule is applied to their means and deviations. (Gamma distributions, which keep gaps
+above 0, change a chance by 0.05 at most.) The paper does not print how its methods vary
+together on the same splits: they are drawn with the correlations of ours, in a study of
+the paper's cells.
 
-`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as CSV;
-by default of results/reference/studies/power, with its number of splits.
+`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as
+CSV; by default of results/reference/studies/power, with its number of splits.
 """
 
 import sys
@@ -39,7 +40,7 @@ class Scenario:
     datasets: Collection[str] | None = None
     """Of which data sets; of all where None."""
     equal: bool = False
-    """Whether all methods have the table's mean, and their root mean square deviation."""
+    """Whether all methods have their common mean, and root mean square deviation."""
 
 
 def main(study: str = STUDY, *splits: str) -> str:
@@ -53,21 +54,24 @@ def main(study: str = STUDY, *splits: str) -> str:
         DataError: the file is missing or damaged.
     """
     frame = read_study(study)
-    counts = [int(count) for count in splits] or [int(frame["n_splits"].max())]
-    shown = scenarios([*frame["dataset"].unique()], counts)
-    found = chances(shown, correlations(deviations(frame)))
+    counts = [int(count) for count in splits]
+    if not counts:
+        counts = [int(frame["n_splits"].max())]
+    datasets = list(frame["dataset"].unique())
+    together = correlations(deviations(frame))
+    found = chances(scenarios(datasets, counts), together)
     return found.to_csv(float_format="%.6g", lineterminator="\n")
 
 
 def deviations(study: pd.DataFrame) -> pd.DataFrame:
     """Take what `correlations` reads: the study's differences to GAT, by our rule."""
-    own = (study["run_on"] == study["dataset"]) & (study["of"] == REFERENCE)
-    ruled = (study["epochs"] == "accuracy") & (study["of_epochs"] == "accuracy")
-    frame = study[own & ruled & (study["n_splits"] > 1)]
-    samples = [
-        sample_deviation(row.std, row.n_splits, DDOF) for row in frame.itertuples()
-    ]
-    return frame.assign(std=samples)
+    less_gat = (study["run_on"] == study["dataset"]) & (study["of"] == REFERENCE)
+    by_our_rule = study[["epochs", "of_epochs"]].eq("accuracy").all(axis=1)
+    frame = study[less_gat & by_our_rule & (study["n_splits"] > 1)]
+    deviations = []
+    for row in frame.itertuples():
+        deviations.append(sample_deviation(row.std, row.n_splits, DDOF))
+    return frame.assign(std=deviations)
 
 
 def correlations(frame: pd.DataFrame) -> dict[str, float]:
@@ -76,32 +80,35 @@ def correlations(frame: pd.DataFrame) -> dict[str, float]:
     By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
 
     Args:
-        frame: `std` is the sample deviation of a method's scores, `spread` that of their
-            differences to GAT's.
+        frame: `std` is the sample deviation of a method's scores, `spread` that of
+            their differences to GAT's.
 
     Returns:
         For each metric a mean, at least 0.
     """
     keys = ["dataset", "metric"]
-    reference = frame["method"] == REFERENCE
-    gat = frame[reference].rename(columns={"std": "base"})
-    pairs = frame[~reference].merge(gat[[*keys, "base"]], on=keys)
+    is_gat = frame["method"] == REFERENCE
+    gat = frame[is_gat].rename(columns={"std": "base"})
+    pairs = frame[~is_gat].merge(gat[[*keys, "base"]], on=keys)
 
     squares = pairs["std"] ** 2 + pairs["base"] ** 2
-    shared = (squares - pairs["spread"] ** 2) / (2 * pairs["std"] * pairs["base"])
-    known = shared.replace([np.inf, -np.inf], np.nan)
-    means = known.groupby(pairs["metric"]).mean()
+    product = 2 * pairs["std"] * pairs["base"]
+    estimates = (squares - pairs["spread"] ** 2) / product
+    # Infinite where a method or GAT does not vary, which is no estimate.
+    finite = estimates.replace([np.inf, -np.inf], np.nan)
+    means = finite.groupby(pairs["metric"]).mean()
     return means.dropna().clip(0, 1).to_dict()
 
 
 def scenarios(datasets: Collection[str], counts: list[int]) -> dict[str, Scenario]:
-    """List what chances are shown for: the paper's own splits, then each number of ours.
+    """List what chances are shown for: the paper's own splits, and ours.
 
     Each number, from 2, has a scenario in which the paper is right, and one in which
     methods are alike.
     """
     shown = {"its data sets and splits": Scenario()}
-    for count in dict.fromkeys(count for count in counts if count > 1):
+    several = [count for count in counts if count > 1]
+    for count in dict.fromkeys(several):
         heading = f"run here, {count} splits"
         shown[heading] = Scenario(count, datasets)
         shown[f"{heading}, methods alike"] = Scenario(count, datasets, equal=True)
@@ -123,16 +130,18 @@ def chances(
     columns = {}
     for heading, scenario in scenarios.items():
         drawn = {table: draw(table, scenario, together) for table in TASK_OF_RESULTS}
-        columns[heading] = [
-            chance(claim, drawn.get(claim.table, {})) for claim in CLAIMS.values()
-        ]
+        column = []
+        for claim in CLAIMS.values():
+            column.append(chance(claim, drawn.get(claim.table, {})))
+        columns[heading] = column
     return pd.DataFrame(columns, index=pd.Index(CLAIMS, name="claim"), dtype=float)
 
 
 def draw(table: str, scenario: Scenario, together: Mapping[str, float]) -> Results:
     """Draw the results of one of the paper's tables DRAWS times."""
     random = np.random.default_rng(0)
-    printed = results()[results()["table"] == table]
+    every = results()
+    printed = every[every["table"] == table]
     if scenario.equal:
         printed = _alike(printed)
     if scenario.datasets is not None:
@@ -140,15 +149,16 @@ def draw(table: str, scenario: Scenario, together: Mapping[str, float]) -> Resul
 
     drawn = {}
     for (dataset, metric), rows in printed.groupby(["dataset", "metric"], sort=False):
-        shape = (DRAWS, scenario.splits or rows["splits"].iloc[0])
-        shared = together.get(metric, 0.0)
-        common = random.standard_normal(shape)
+        splits = scenario.splits or rows["splits"].iloc[0]
+        shape = (DRAWS, splits)
+        correlation = together.get(metric, 0.0)
+        common = random.standard_normal(shape)  # what all methods share on a split
         for row in rows.itertuples():
             own = random.standard_normal(shape)
-            noise = sqrt(shared) * common + sqrt(1 - shared) * own
+            noise = sqrt(correlation) * common + sqrt(1 - correlation) * own
             values = row.mean + row.sample * noise
-            deviations = values.std(1, ddof=row.ddof)
-            drawn[Key(dataset, row.method, metric)] = Result(values.mean(1), deviations)
+            means, deviations = values.mean(1), values.std(1, ddof=row.ddof)
+            drawn[Key(dataset, row.method, metric)] = Result(means, deviations)
     return drawn
 
 
@@ -165,10 +175,12 @@ def chance(claim: Claim, drawn: Results) -> float | None:
 
     None where no check can be made: seconds have no deviation.
     """
-    held = [check.holds for check in claim.function(drawn) if check.holds is not None]
+    checks = claim.function(drawn)
+    held = [check.holds for check in checks if check.holds is not None]
     if not held:
         return None
-    return float(np.all(held, axis=0).mean())
+    supported = np.all(held, axis=0)  # by draw
+    return float(supported.mean())
 
 
 if __name__ == "__main__":

@@ -28,23 +28,27 @@ METHODS = ("fairgat-steps-1", "step-1-matched", "fairgat", "fairgat-placebo")
 
 def of_run(method: Method) -> dict[str, float]:
     """Measure a method on its training graph."""
-    graph, task = method.csr, method.task
+    graph = method.csr
+    sensitive = method.task.graph.sensitive
     source, target = graph.edge_index.numpy()
-    true = task.graph.sensitive[source] != task.graph.sensitive[target]
-    drawn, edge = kinds(graph), source != target
-    share = method.model.conv1.alpha_chi
+    is_edge = source != target  # and no self-loop
+    is_inter = sensitive[source] != sensitive[target]
+    counts_as_inter = kinds(graph)
+    alike = counts_as_inter == is_inter
+
+    alpha_chi = method.model.conv1.alpha_chi
     return {
-        **dose(graph, share),
-        "alpha_chi": share,
-        "edges_alike": float(np.mean(drawn[edge] == true[edge])),
-        "inter_edges": float(np.mean(true[edge])),
-        "inter_edges_alike": float(np.mean(drawn[edge & true])),
+        **dose(graph, alpha_chi),
+        "alpha_chi": alpha_chi,
+        "edges_alike": float(np.mean(alike[is_edge])),
+        "inter_edges": float(np.mean(is_inter[is_edge])),
+        "inter_edges_alike": float(np.mean(alike[is_edge & is_inter])),
         "nodes": graph.num_nodes,
         "nodes_alone": alone(graph),
     }
 
 
-def made(results: Path, run: Record) -> Method:
+def untrained(results: Path, run: Record) -> Method:
     """Make a run's method, as it was before its training."""
     graph = Graph.load(results / f"data/graphs/{run.dataset}.npz")
     name = f"{run.task}/{run.dataset}/split-{run.split}.npz"
@@ -55,16 +59,17 @@ def made(results: Path, run: Record) -> Method:
 
 
 def main(results: Path) -> Path:
-    """Measure every run of these methods in a results folder."""
+    """Measure every run of METHODS in a results folder; give the path written."""
     rows = []
     for method in METHODS:
         pattern = f"runs/link_prediction/*/{method}/**/{RUN_JSON}"
-        for path in sorted(results.glob(pattern)):
-            run = Record.read(path)
-            about = {"dataset": run.dataset, "method": method, "split": run.split}
-            rows.append(about | of_run(made(results, run)))
-    frames.write(to := results / "studies/centring/matched.csv", pd.DataFrame(rows))
-    return to
+        for record in sorted(results.glob(pattern)):
+            run = Record.read(record)
+            named = {"dataset": run.dataset, "method": method, "split": run.split}
+            rows.append(named | of_run(untrained(results, run)))
+    path = results / "studies/centring/matched.csv"
+    frames.write(path, pd.DataFrame(rows))
+    return path
 
 
 if __name__ == "__main__":

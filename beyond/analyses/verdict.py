@@ -1,5 +1,6 @@
-"""Draw README's picture, docs/verdict.svg, from the published studies: FairGAT less GAT on each data set.
+"""Draw README's picture, docs/verdict.svg: FairGAT less GAT on each data set.
 
+From the published studies:
 `python -m beyond.analyses.verdict [results/reference] [docs/verdict.svg]`
 """
 
@@ -19,64 +20,56 @@ PEOPLE = {
     "pokec-n-structural": "Pokec-n (structural)",
 }
 ARTICLES = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
-ROWS = {
-    "labels of people": (
-        PEOPLE,
-        {
-            "accuracy": "accuracy",
-            "statistical_parity": "ΔSP",
-            "equal_opportunity": "ΔEO",
-        },
-    ),
-    "links of articles": (
-        ARTICLES,
-        {"accuracy": "accuracy", "dp_mixed": "mixed ΔDP", "eo_mixed": "mixed ΔEO"},
-    ),
+OF_PEOPLE = {
+    "accuracy": "accuracy",
+    "statistical_parity": "ΔSP",
+    "equal_opportunity": "ΔEO",
 }
-PAPER = "#D55E00"  # orange
-VARIANTS = {
+OF_ARTICLES = {
+    "accuracy": "accuracy",
+    "dp_mixed": "mixed ΔDP",
+    "eo_mixed": "mixed ΔEO",
+}
+ROWS = {
+    "labels of people": (PEOPLE, OF_PEOPLE),
+    "links of articles": (ARTICLES, OF_ARTICLES),
+}
+"""What a row of panels shows: the titles of its data sets and of its measures."""
+PAPER = {"color": "#D55E00", "marker": "o", "markerfacecolor": "white"}
+VARIANTS = {  # method → title, colour, marker
     "fairgat": ("FairGAT here", "#0072B2", "o"),
     "fairgat-placebo": ("the same, groups shuffled", "#888888", "d"),
 }
 
 
 def differences(published: Path) -> pd.DataFrame:
-    """Read the differences to GAT of node classification and of link prediction, in points."""
-    links, nodes = frames.read(published / LINKS), frames.read(published / POWER)
-    frame = pd.concat(
-        [nodes[nodes["dataset"].isin(PEOPLE)], links[links["dataset"].isin(ARTICLES)]]
-    )
-    frame = frame[
-        (frame["of"] == "gat")
-        & frame["method"].isin(VARIANTS)
-        & (frame["run_on"] == frame["dataset"])
-    ]
+    """Read the differences to GAT that are drawn, in points."""
+    nodes = frames.read(published / POWER)
+    links = frames.read(published / LINKS)
+    of_people = nodes[nodes["dataset"].isin(PEOPLE)]
+    of_articles = links[links["dataset"].isin(ARTICLES)]
+    frame = pd.concat([of_people, of_articles])
+
+    is_drawn = frame["method"].isin(VARIANTS) & (frame["of"] == "gat")
+    trained_there = frame["run_on"] == frame["dataset"]
+    frame = frame[is_drawn & trained_there].copy()
     columns = ["difference", "low", "high", "paper_difference"]
     frame[columns] = 100 * frame[columns].astype(float)
     return frame
 
 
 def panel(ax: Axes, frame: pd.DataFrame, datasets: dict[str, str], metric: str) -> None:
-    """Draw one measure: a row for each data set, in it each variant's difference with its interval."""
+    """Draw a measure: each variant's difference with its interval, by data set."""
     rows = list(datasets)
-    for place, (method, (_, colour, marker)) in enumerate(VARIANTS.items()):
-        lines = frame[
-            (frame["method"] == method)
-            & (frame["metric"] == metric)
-            & frame["dataset"].isin(rows)
-        ]
+    is_panel = (frame["metric"] == metric) & frame["dataset"].isin(rows)
+    for number, (method, (_, colour, marker)) in enumerate(VARIANTS.items()):
+        lines = frame[is_panel & (frame["method"] == method)]
         for line in lines.itertuples():
-            height = rows.index(line.dataset) + 0.28 * place
+            height = rows.index(line.dataset) + 0.28 * number
             ax.plot([line.low, line.high], [height, height], color=colour)
             ax.plot(line.difference, height, marker, color=colour)
             if method == "fairgat" and pd.notna(line.paper_difference):
-                ax.plot(
-                    line.paper_difference,
-                    height,
-                    "o",
-                    color=PAPER,
-                    markerfacecolor="white",
-                )
+                ax.plot(line.paper_difference, height, linestyle="", **PAPER)
 
 
 def main(
@@ -85,27 +78,22 @@ def main(
 ) -> None:
     """Draw the picture from a published run."""
     frame = differences(published)
-    figure, axes = style.grid(len(ROWS), 3, 1.25, sharey="row")
-    for row, (what, (datasets, metrics)) in zip(axes, ROWS.items(), strict=True):
-        for ax, (metric, title) in zip(row, metrics.items(), strict=True):
+    figure, axes = style.grid(len(ROWS), len(OF_PEOPLE), 1.25, sharey="row")
+    for (title, (datasets, metrics)), panels in zip(ROWS.items(), axes, strict=True):
+        for ax, (metric, measure) in zip(panels, metrics.items(), strict=True):
             style.zero(ax, upright=True)
             panel(ax, frame, datasets, metric)
             style.rows(ax, list(datasets.values()))
             better = "right: better" if metric == "accuracy" else "left: fairer"
-            ax.set_xlabel(f"{title} less GAT's ({better})", fontsize=7)
-        row[0].set_title(what.capitalize(), loc="left", fontsize=8, fontweight="bold")
-    shown = {
-        name: look for name, look in VARIANTS.items() if (frame["method"] == name).any()
-    }
-    signs = [
-        style.sign(title, color=colour, marker=marker)
-        for title, colour, marker in shown.values()
-    ]
-    signs.append(
-        style.sign(
-            "FairGAT in the paper", color=PAPER, marker="o", markerfacecolor="white"
-        )
-    )
+            ax.set_xlabel(f"{measure} less GAT's ({better})", fontsize=7)
+        bold = {"loc": "left", "fontsize": 8, "fontweight": "bold"}
+        panels[0].set_title(title.capitalize(), **bold)
+
+    signs = []
+    for method, (title, colour, marker) in VARIANTS.items():
+        if (frame["method"] == method).any():
+            signs.append(style.sign(title, color=colour, marker=marker))
+    signs.append(style.sign("FairGAT in the paper", **PAPER))
     style.legend(figure, signs=signs)
     style.save(figure, {"svg": picture})
 

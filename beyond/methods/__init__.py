@@ -1,1 +1,1 @@
-"""Methods that the paper lacks, each given by its path: `module: ../methods/fairsin.py`."""
+"""Methods that the paper lacks, by their paths: `module: ../methods/fairsin.py`."""

@@ -1,13 +1,16 @@
-"""A-FAME (doi 10.1145/3699682.3728324): attention whose scores have a term of the groups, with a learned factor.
+"""A-FAME (doi 10.1145/3699682.3728324): attention scores with a term of the groups.
+
+Its factor b is learned.
 
 .. math::
     e_{ij} = a_{src}^T c_j + a_{dst}^T c_i + b (s_i - s_j)
 
-After `fame.py` of HannanJaved/GNNs-FAME (6374b65), in the network that all methods here have. Its code takes the
-softmax over the edges out of a node, though messages are summed over the edges into it: with `softmax: sources` as
-released. Over the edges into a node, all that depends on i cancels, as its scores are linear: a neighbour's weight
-depends on the neighbour only, and b moves weight between the groups. With a `negative_slope` other than 1 it depends
-on both ends.
+After `fame.py` of HannanJaved/GNNs-FAME (6374b65), in the network that all methods here
+have. Its code takes the softmax over the edges out of a node, though messages are
+summed over the edges into it: with `softmax: sources` as released. Over the edges into
+a node, all that depends on i cancels, as its scores are linear: a neighbour's weight
+depends on the neighbour only, and b moves weight between the groups. With a
+`negative_slope` other than 1 it depends on both ends.
 """
 
 from typing import Annotated, Literal
@@ -25,7 +28,8 @@ from fairgat.nn.normalise import Features
 
 class Settings(Model):
     softmax: Literal["targets", "sources"] = "targets"
-    """Whether the attention coefficients of the edges into a node add up to 1, or those of the edges out of it."""
+    """Whether the attention coefficients of the edges into a node add up to 1, or those
+    of the edges out of it."""
     negative_slope: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Of the LeakyReLU of the scores: 1, none, as in its code; GAT has 0.2."""
 
@@ -47,7 +51,7 @@ class BiasedConv(GATConv):
         self.register_buffer("sensitive", sensitive, persistent=False)
 
     def scores(self, c: Features) -> tuple[Tensor, Tensor]:
-        """Scores (H, N) of every node as a source, less b s_j, and as a target, with b s_i."""
+        """Give scores (H, N) of sources, less b s_j, and of targets, with b s_i."""
         source, target = super().scores(c)
         group = self.b * self.sensitive.to(source.dtype)
         return source - group, target + group
@@ -62,13 +66,16 @@ class BiasedConv(GATConv):
                 "the softmax over sources is that of the whole graph: pass no `keep`"
             )
         nodes = graph.source.long()
-        e = leaky_relu(source[:, nodes] + target[:, graph.target], self.negative_slope)
+        linear = source[:, nodes] + target[:, graph.target]
+        e = leaky_relu(linear, self.negative_slope)
+
+        # The softmax over each source's edges, less its largest score against overflow.
         index = nodes.expand_as(e)
-        top = torch.full_like(source, -torch.inf).scatter_reduce(
-            1, index, e.detach(), "amax"
-        )
-        weight = (e - top[:, nodes]).exp()
-        return weight / torch.zeros_like(source).scatter_add(1, index, weight)[:, nodes]
+        lowest = torch.full_like(source, -torch.inf)
+        largest = lowest.scatter_reduce(1, index, e.detach(), "amax")
+        weight = (e - largest[:, nodes]).exp()
+        total = torch.zeros_like(source).scatter_add(1, index, weight)
+        return weight / total[:, nodes]
 
 
 class NodeClassification(NodeMethod):
@@ -77,10 +84,11 @@ class NodeClassification(NodeMethod):
 
     def build(self) -> nn.Module:
         """Make GAT's network of these layers."""
-        groups, over_sources = self.task.sensitive, self.settings.softmax == "sources"
-        options = {
-            "sensitive": groups,
-            "over_sources": over_sources,
-            "negative_slope": self.settings.negative_slope,
-        }
-        return self.task.network(attention_layer(BiasedConv, self.task, **options))
+        layer = attention_layer(
+            BiasedConv,
+            self.task,
+            sensitive=self.task.sensitive,
+            over_sources=self.settings.softmax == "sources",
+            negative_slope=self.settings.negative_slope,
+        )
+        return self.task.network(layer)

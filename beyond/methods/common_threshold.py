@@ -19,15 +19,11 @@ class Settings(Model):
 class NodeClassification(NodeMethod):
     def cuts(self, output: Tensor) -> np.ndarray:
         """Find the threshold, the same for every group."""
-        nodes = self.task.validation
-        everyone = np.zeros(len(nodes), dtype=np.int64)
+        graph, nodes = self.task.graph, self.task.validation
         logits = output.numpy(force=True)
+        group = np.zeros(len(nodes), dtype=np.int64)  # one, of everyone
+        counted = np.ones(len(nodes), dtype=bool)
         threshold = thresholds(
-            logits[nodes],
-            self.task.graph.labels[nodes],
-            everyone,
-            everyone == 0,
-            limit=1.0,
-            groups=1,
+            logits[nodes], graph.labels[nodes], group, counted, limit=1.0, groups=1
         )
-        return threshold.repeat(self.task.graph.num_groups)
+        return threshold.repeat(graph.num_groups)

@@ -1,10 +1,10 @@
 """FairGAT with one decision made differently.
 
-Where the paper leaves it open (studies/sensitivity.yaml), and to see what fair attention
-owes to the groups and to the weights that it learns (studies/dose.yaml).
+Where the paper leaves it open (studies/sensitivity.yaml), and to see what fair
+attention owes to the groups and to the weights that it learns (studies/dose.yaml).
 
-Everything else is that of fairgat.py, which knows nothing of them. `center: true` and FairGAT's ablations are settings
-of FairGAT itself.
+Everything else is that of fairgat.py, which knows nothing of them. `center: true` and
+FairGAT's ablations are settings of FairGAT itself.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,17 @@ from fairgat.nn.normalise import Features, spectrally_normalised, standardise
 
 from .matched import matched_graph
 
-NORMAL_QUARTILE = (
-    0.6745  # half of a normal distribution lies within so many deviations of its median
-)
-CLIPPED_AT = (
-    3.0  # robust deviations: of a normal column 3 values in 1,000 lie further out
-)
+# Half of a normal distribution lies within so many deviations of its median.
+NORMAL_QUARTILE = 0.6745
+# Robust deviations: of a normal column 3 values in 1,000 lie further out.
+CLIPPED_AT = 3.0
 
 
 class Settings(original.Settings):
-    """FairGAT's settings, and the decisions that may differ, one at a time; the defaults are FairGAT."""
+    """FairGAT's settings, and the decisions that may differ, one at a time.
+
+    The defaults are FairGAT.
+    """
 
     of_step: ClassVar = {
         1: original.Settings.of_step[1] | {"one_sided", "groups", "alpha_chi_cap"},
@@ -44,26 +45,33 @@ class Settings(original.Settings):
     self_loops: bool = True
     """Whether a node attends to itself, as by an intra-edge."""
     one_sided: Literal["whole", "share"] = "whole"
-    """What a node with only one kind of edges gives them: the whole attention, or no more than their share,
-    1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
+    """What a node with only one kind of edges gives them: the whole attention, or no
+    more than their share, 1 - alpha_chi for intra-edges and alpha_chi for
+    inter-edges."""
     scores: Literal["scaled", "unscaled", "equal"] = "scaled"
-    """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
-    a node's neighbours of one kind have equal weights. `unscaled` amounts to S3 on Z only, which undoes C's factors."""
+    """Whether the attention scores are those of the C that S3 has scaled, of the C
+    before it, or all the same, so that a node's neighbours of one kind have equal
+    weights. `unscaled` amounts to S3 on Z only, which undoes C's factors."""
     deviation: Literal["function", "constant", "robust"] = "function"
-    """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants; or whether
-    S3 divides by a robust deviation instead, which a few outliers do not move: the median distance from the median."""
+    """Whether gradients pass through the standard deviations that S3 divides by, or
+    take them for constants; or whether S3 divides by a robust deviation instead, which
+    a few outliers do not move: the median distance from the median."""
     outliers: Literal["kept", "clipped"] = "kept"
-    """Whether S3 moves values that lie more than three robust deviations from their column's median to that bound,
-    before it scales: so no node has much longer representations than the others."""
+    """Whether S3 moves values that lie more than three robust deviations from their
+    column's median to that bound, before it scales: so no node has much longer
+    representations than the others."""
     logit: Literal["scaled", "unscaled"] = "scaled"
-    """Node classification: whether S3 scales the Z of the linear layer, the logit, or that of attention layers only."""
+    """Node classification: whether S3 scales the Z of the linear layer, the logit, or
+    that of attention layers only."""
     groups: Literal["true", "shuffled", "matched"] = "true"
-    """What attention is cut by: the nodes' groups, or those of a placebo, which may be one of centred FairGAT, too.
-    `shuffled`: the groups shuffled among the nodes. `matched`: each node has as many inter-edges as some node of its
-    degree, and which they are is drawn; so the share of nodes that have any stays, which shuffling raises."""
+    """What attention is cut by: the nodes' groups, or those of a placebo, which may be
+    one of centred FairGAT, too. `shuffled`: the groups shuffled among the nodes.
+    `matched`: each node has as many inter-edges as some node of its degree, and which
+    they are is drawn; so the share of nodes that have any stays, which shuffling
+    raises."""
     alpha_chi_cap: Literal["none", "smallest_r_chi"] = "none"
-    """Link prediction: whether alpha_chi may exceed the smallest R_chi of all groups. Node classification has the
-    paper's closed form instead."""
+    """Link prediction: whether alpha_chi may exceed the smallest R_chi of all groups.
+    Node classification has the paper's closed form instead."""
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> "Settings":
@@ -72,7 +80,8 @@ class Settings(original.Settings):
             changed.append("center")
         if len(changed) > 1:
             raise ValueError(
-                f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}"
+                "a variant differs from FairGAT in one decision, not in "
+                f"{len(changed)}: {changed}"
             )
         if self.scores == "unscaled" and 3 not in self.steps:
             raise ValueError(
@@ -82,42 +91,45 @@ class Settings(original.Settings):
 
     @property
     def changed(self) -> dict[str, str]:
-        """The settings in which the variant differs from FairGAT, and what they are."""
+        """The settings in which the variant differs from FairGAT, with their values."""
         own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
         return self.model_dump(include=own, exclude_defaults=True)
 
 
 class OneSidedShare(FairGATConv):
-    """A layer in which a row with one kind of edges attends with only their share, so that its sum is below one."""
+    """A layer in which a row with one kind of edges attends with only their share.
+
+    The sum of such a row is below one.
+    """
 
     def attend(
         self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None
     ) -> Tensor:
-        """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""
-        intra, inter = graph.segptr.diff().view(-1, 2).unbind(1)
+        """Take S1, then scale the attention of each row with one kind of edges."""
+        sizes = graph.segptr.diff().view(-1, 2)
+        intra, inter = sizes.unbind(1)
         share = source.new_ones(graph.num_rows)
         share[inter == 0] = 1 - self.alpha_chi
         share[intra == 0] = self.alpha_chi
-        return super().attend(source, target, graph, keep) * share[graph.target]
+        attention = super().attend(source, target, graph, keep)
+        return attention * share[graph.target]
 
 
 class _WithStepTwo(FairGATConv):
-    """A layer in which S2 changes something although S3 follows, so that it is computed."""
+    """A layer in which S2 is computed, as it has an effect although S3 follows."""
 
     def weight(self) -> Tensor:
-        """W (H * C, F_in) after S2."""
-        return (
-            spectrally_normalised(self.lin.weight)
-            if self.spectral_norm
-            else self.lin.weight
-        )
+        """Give W (H * C, F_in) after S2."""
+        if not self.spectral_norm:
+            return self.lin.weight
+        return spectrally_normalised(self.lin.weight)
 
 
 class UnscaledScores(_WithStepTwo):
     """A layer whose attention scores are those of C = X W^T before S3."""
 
     def scores(self, c: Features) -> tuple[Tensor, Tensor]:
-        """Scores (H, N) of every node as a source, and as a target."""
+        """Give scores (H, N) of every node as a source, and as a target."""
         return super().scores(replace(c, scale=None))
 
 
@@ -125,31 +137,35 @@ class ConstantDeviation(_WithStepTwo):
     """A layer whose gradient takes S3's factors for constants."""
 
     def normalise(self, features: Features) -> Features:
-        """S3 of C and of Z."""
+        """Take S3 of C, and then of Z."""
         scaled = super().normalise(features)
-        return (
-            scaled
-            if scaled.scale is None
-            else replace(scaled, scale=scaled.scale.detach())
-        )
+        if scaled.scale is None:
+            return scaled
+        return replace(scaled, scale=scaled.scale.detach())
 
 
 def scaled_by_a_constant(z: Tensor, eta: float) -> Tensor:
-    """S3 of z (N,), whose deviation has no gradient."""
+    """Take S3 of z (N,), whose deviation has no gradient."""
     mean, variance = moments(z.detach())
-    return z * (eta * inverse_deviation(variance, rounding(mean)))
+    factor = eta * inverse_deviation(variance, rounding(mean))
+    return z * factor
 
 
 def robust_deviation(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Median (...) of the columns of x (N, ...), and the median distance from it, as a normal column's deviation.
+    """Find the median (...) of the columns of x (N, ...), and a robust deviation.
 
-    A column of which half the values are equal has a distance of 0: its standard deviation stands in.
+    That is the median distance from the median, as a normal column's deviation. A
+    column of which half the values are equal has a distance of 0: its standard
+    deviation stands in.
     """
     median = x.median(0).values
-    distance = (x - median).abs().median(0).values / NORMAL_QUARTILE
+    distances = (x - median).abs()
+    robust = distances.median(0).values / NORMAL_QUARTILE
+
     mean, variance = moments(x)
-    usual = 1 / inverse_deviation(variance, rounding(mean))
-    return median, torch.where(distance > rounding(mean).sqrt(), distance, usual)
+    least = rounding(mean)
+    standard = 1 / inverse_deviation(variance, least)
+    return median, torch.where(robust > least.sqrt(), robust, standard)
 
 
 def scaled_robustly(x: Tensor, eta: float) -> Tensor:
@@ -159,16 +175,19 @@ def scaled_robustly(x: Tensor, eta: float) -> Tensor:
 
 
 def clipped_and_scaled(x: Tensor, eta: float) -> Tensor:
-    """S3 of x (N, ...), whose outliers are clipped first."""
+    """Take S3 of x (N, ...), whose outliers are clipped first."""
     median, deviation = robust_deviation(x)
     reach = CLIPPED_AT * deviation
-    return standardise(
-        torch.maximum(torch.minimum(x, median + reach), median - reach), eta
-    )
+    clipped = torch.minimum(x, median + reach)
+    clipped = torch.maximum(clipped, median - reach)
+    return standardise(clipped, eta)
 
 
 class OtherScale(FairGATConv):
-    """A layer that multiplies features out and scales them by `scale` in place of S3; it keeps S2 without effect."""
+    """A layer that multiplies features out and scales them by `scale`, not by S3.
+
+    It keeps S2 without effect.
+    """
 
     scales_by_step_3 = False
 
@@ -180,11 +199,10 @@ class OtherScale(FairGATConv):
 
     def normalise(self, features: Features) -> Features:
         """Scale C, and then Z."""
-        return (
-            features
-            if self.eta is None
-            else Features(self.scale(features.multiplied(), self.eta))
-        )
+        if self.eta is None:
+            return features
+        scaled = self.scale(features.multiplied(), self.eta)
+        return Features(scaled)
 
 
 class OtherLogit(NodeClassifier):
@@ -198,19 +216,22 @@ class OtherLogit(NodeClassifier):
         **options,
     ) -> None:
         super().__init__(*arguments, **options)
-        self.eta, self.scale = eta, scale
+        self.eta = eta
+        self.scale = scale
 
     def classify(self, h: Tensor) -> Tensor:
-        """(N,) logits of representations (N, hidden)."""
+        """Give logits (N,) of representations (N, hidden)."""
         z = self.linear(h).squeeze(1)
-        return (z if self.eta is None else self.scale(z, self.eta)) + self.bias
+        if self.eta is not None:
+            z = self.scale(z, self.eta)
+        return z + self.bias
 
 
 class EqualScores(FairGATConv):
     """A layer that attends to all neighbours of a kind alike."""
 
     def scores(self, c: Features) -> tuple[Tensor, Tensor]:
-        """Scores (H, N) of every node as a source, and as a target: 0."""
+        """Give scores (H, N) of every node as a source, and as a target: 0."""
         zeros = c.values.new_zeros(self.heads, len(c.values))
         return zeros, zeros
 
@@ -234,11 +255,12 @@ class _Variant:
 
     @property
     def decision(self) -> tuple[str, str] | None:
-        """The setting in which the variant differs, and what it is; None for FairGAT."""
+        """The setting in which the variant differs, and its value; None for FairGAT."""
         return next(iter(self.settings.changed.items()), None)
 
     def conv(self) -> Callable[..., FairGATConv]:
-        if scale := _SCALES.get(self.decision):
+        scale = _SCALES.get(self.decision)
+        if scale is not None:
             return partial(OtherScale, scale=scale)
         return _LAYERS.get(self.decision, FairGATConv)
 
@@ -248,16 +270,18 @@ class _Variant:
 
         A placebo draws them by the job's seed, which is the split's.
         """
-        task, sensitive = self.task, self.task.sensitive
-        if self.settings.groups == "matched":
-            return matched_graph(
-                task.plain_csr, task.graph.sensitive, torch.initial_seed()
-            )
-        if self.settings.self_loops and self.settings.groups == "true":
+        task, kind = self.task, self.settings.groups
+        seed = torch.initial_seed()
+        if kind == "matched":
+            return matched_graph(task.plain_csr, task.graph.sensitive, seed)
+        if kind == "true" and self.settings.self_loops:
             return super().csr
-        if self.settings.groups == "shuffled":
-            drawn = torch.Generator(sensitive.device).manual_seed(torch.initial_seed())
-            sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
+
+        sensitive = task.sensitive
+        if kind == "shuffled":
+            random = torch.Generator(sensitive.device).manual_seed(seed)
+            order = torch.randperm(len(sensitive), generator=random)
+            sensitive = sensitive[order]
         groups = None if self.shares is None else sensitive
         return CSRGraph.from_edge_index(
             task.edge_index, task.graph.num_nodes, groups, self.settings.self_loops
@@ -266,19 +290,19 @@ class _Variant:
 
 class NodeClassification(_Variant, original.NodeClassification):
     def build(self) -> nn.Module:
-        """Make FairGAT's network from the same initial weights, with the linear layer that the variant has."""
-        options, task = self.options(), self.task
+        """Make FairGAT's network, but for the linear layer of some variants.
+
+        The initial weights are FairGAT's.
+        """
+        task, layer = self.task, self.layer()
+        options = self.options()
         if self.settings.logit == "unscaled":
             options["eta"] = None
-        if scale := _LOGITS.get(self.decision):
-            return OtherLogit(
-                self.layer(),
-                task.graph.num_features,
-                task.training.hidden,
-                scale=scale,
-                **options,
-            )
-        return task.network(self.layer(), **options)
+        scale = _LOGITS.get(self.decision)
+        if scale is None:
+            return task.network(layer, **options)
+        features, hidden = task.graph.num_features, task.training.hidden
+        return OtherLogit(layer, features, hidden, scale=scale, **options)
 
 
 class LinkPrediction(_Variant, original.LinkPrediction):
@@ -286,4 +310,5 @@ class LinkPrediction(_Variant, original.LinkPrediction):
         share = super().alpha_chi()
         if self.settings.alpha_chi_cap == "none":
             return share
-        return min([share, *self.task.graph.r_chi().values()])  # of the training graph
+        r_chi = self.task.graph.r_chi()  # of the training graph
+        return min(share, *r_chi.values())

@@ -1,9 +1,10 @@
-"""FairSIN (Yang et al., 2024): features plus an estimate of those of neighbours in the other group.
+"""FairSIN (Yang et al., 2024): features plus an estimate of the other group's.
 
-After BUPT-GAMMA/FairSIN, `in-train.py` (full), `pretrain.py` (F) and `reweight.py` (G). phi, a small MLP, learns from a
-node's features the mean features h of its neighbours in the other group; the network reads x + delta phi(x). Variant G
-has no phi and gives inter-edges more weight. The authors have two groups; with more, all others are the other
-group.
+After BUPT-GAMMA/FairSIN, `in-train.py` (full), `pretrain.py` (F) and `reweight.py` (G).
+phi, a small MLP, learns from a node's features the mean features h of its neighbours in
+the other group; the network reads x + delta phi(x). Variant G has no phi and gives
+inter-edges more weight. The authors have two groups; with more, all others are the
+other group.
 """
 
 import math
@@ -28,14 +29,17 @@ NotNegative = Annotated[float, Field(ge=0)]
 
 class Settings(Model):
     delta: NotNegative = 1.0
-    """How much of phi(x) is added to the features. In G, what an inter-edge weighs beyond an intra-edge's 1."""
+    """How much of phi(x) is added to the features. In G, what an inter-edge weighs
+    beyond an intra-edge's 1."""
     variant: Literal["full", "F", "G"] = "full"
-    """Whether phi is fitted further in every epoch, or beforehand and then fixed (F), or edges reweighted (G)."""
+    """Whether phi is fitted further in every epoch, or beforehand and then fixed (F),
+    or edges reweighted (G)."""
     discriminator: Literal["none", "adversarial", "released"] = "none"
-    """Whether a linear layer learns the group from the representations, and the encoder hides it (adversarial), or
-    shows it, as in the authors' code (released)."""
+    """Whether a linear layer learns the group from the representations, and the encoder
+    hides it (adversarial), or shows it, as in the authors' code (released)."""
     apply_at_test: bool = True
-    """Whether phi(x) is added in evaluation, too. The authors' code adds it in training only."""
+    """Whether phi(x) is added in evaluation, too. The authors' code adds it in training
+    only."""
     phi_width: Count = 18
     """Width of phi's two hidden layers."""
     phi_steps: Count = 2
@@ -47,19 +51,21 @@ class Settings(Model):
     phi_weight_decay: NotNegative = 0.001
     """Of phi's Adam. The authors have 0 in F."""
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, nothing is chosen on them."""
+    """Share of the nodes with an h that phi is not fitted on. As in the authors' code,
+    nothing is chosen on them."""
     discriminator_every: Count = 2
-    """Epochs between two steps of the discriminator. The authors take 5 for 10 of the classifier."""
+    """Epochs between two steps of the discriminator. The authors take 5 for 10 of the
+    classifier."""
     discriminator_learning_rate: Positive = 0.01
     """Of the discriminator's Adam."""
 
     @model_validator(mode="after")
     def _without_phi(self) -> "Settings":
-        if self.variant == "G" and (
-            self.discriminator != "none" or not self.apply_at_test
-        ):
+        is_set = self.discriminator != "none" or not self.apply_at_test
+        if self.variant == "G" and is_set:
             raise ValueError(
-                "variant G has no discriminator and the same graph at test: leave out both settings"
+                "variant G has no discriminator and the same graph at test: leave out "
+                "both settings"
             )
         return self
 
@@ -71,51 +77,52 @@ class NodeClassification(NodeMethod):
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
-        self.starts_from_forward, self.x = settings.apply_at_test, task.features
+        self.starts_from_forward = settings.apply_at_test
+        self.x = task.features
         if settings.variant == "G":
             return
+
         features, width = task.graph.num_features, settings.phi_width
-        hidden = [
+        # A part of the model, to be kept with it, and not of what `optimizer` steps.
+        self.model.phi = nn.Sequential(
             nn.Linear(features, width),
             nn.ReLU(),
             nn.Linear(width, width),
             nn.ReLU(),
-        ]
-        self.model.phi = nn.Sequential(
-            *hidden, nn.Linear(width, features)
-        )  # not a part of what `optimizer` steps
-        rate, decay = settings.phi_learning_rate, settings.phi_weight_decay
+            nn.Linear(width, features),
+        )
         self.phi_optimizer = Adam(
-            self.model.phi.parameters(), lr=rate, weight_decay=decay
+            self.model.phi.parameters(),
+            lr=settings.phi_learning_rate,
+            weight_decay=settings.phi_weight_decay,
         )
         nodes, h = means_of_other_group(task.features, task.edge_index, task.sensitive)
         if not len(nodes):
             raise NotDefined(
-                "FairSIN learns from neighbours of the other group; no node of this graph has one"
+                "FairSIN learns from neighbours of the other group; no node of this "
+                "graph has one"
             )
-        fitted = torch.randperm(len(nodes))[
-            : math.ceil((1 - settings.held_out) * len(nodes))
-        ]
+        count = math.ceil((1 - settings.held_out) * len(nodes))
+        fitted = torch.randperm(len(nodes))[:count]
         self.known, self.h = task.features[nodes[fitted]], h[fitted]
-        self.discriminator = nn.Linear(
-            task.training.hidden, num_columns(task.graph.num_groups)
-        )
+
+        outputs = num_columns(task.graph.num_groups)
+        self.discriminator = nn.Linear(task.training.hidden, outputs)
         rate = settings.discriminator_learning_rate
         self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)
-        self.fit_phi(
-            settings.phi_first_steps if settings.variant == "F" else settings.phi_steps
-        )
+
+        is_fixed = settings.variant == "F"
+        self.fit_phi(settings.phi_first_steps if is_fixed else settings.phi_steps)
 
     def build(self) -> nn.Module:
         """Make a GAT, in G with layers that give inter-edges more weight."""
         if self.settings.variant != "G":
             return super().build()
-        source, target = self.task.plain_csr.source.long(), self.task.plain_csr.target
-        inter = self.task.sensitive[source] != self.task.sensitive[target]
-        weight = 1 + self.settings.delta * inter.to(self.task.features.dtype)
-        return self.task.network(
-            attention_layer(ReweightedConv, self.task, edge_weight=weight)
-        )
+        task, graph = self.task, self.task.plain_csr
+        inter = task.sensitive[graph.source.long()] != task.sensitive[graph.target]
+        weight = 1 + self.settings.delta * inter.to(task.features.dtype)
+        layer = attention_layer(ReweightedConv, task, edge_weight=weight)
+        return task.network(layer)
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         super().load(state)
@@ -126,19 +133,24 @@ class NodeClassification(NodeMethod):
         return self.model(self.x if added else self.task.features, self.task.plain_csr)
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """Step the classifier, in some epochs the discriminator, then phi, which is ready for the next epoch."""
-        losses, settings = super().update(output), self.settings
-        if (
-            settings.discriminator != "none"
-            and self.epoch % settings.discriminator_every == 0
-        ):
+        """Step the classifier, in some epochs the discriminator, then phi.
+
+        phi is then ready for the next epoch.
+        """
+        losses = super().update(output)
+        settings = self.settings
+        is_due = self.epoch % settings.discriminator_every == 0
+        if settings.discriminator != "none" and is_due:
             losses["discriminator_loss"] = self.discriminate()
         if settings.variant == "full":
             losses["phi_loss"] = self.fit_phi(settings.phi_steps)
         return losses
 
     def fit_phi(self, steps: int) -> float:
-        """Train phi for `steps` steps to predict h, by the mean squared error, then add its output to the features."""
+        """Train phi for some steps to predict h; then add its output to the features.
+
+        Gives the mean squared error of the last step.
+        """
         for _ in range(steps):
             loss = mse_loss(self.model.phi(self.known), self.h)
             self.phi_optimizer.zero_grad()
@@ -149,40 +161,44 @@ class NodeClassification(NodeMethod):
 
     @torch.no_grad()
     def add(self) -> None:
-        """Add phi's output, as it is now, to the features; nothing in G, which has no phi."""
+        """Add phi's output, as it is now, to the features; G has no phi."""
         if self.settings.variant != "G":
             self.x = self.added()
 
     def added(self) -> Tensor:
-        """x + delta phi(x), (N, F)."""
-        return self.task.features + self.settings.delta * self.model.phi(
-            self.task.features
-        )
+        """Compute x + delta phi(x), (N, F)."""
+        x = self.task.features
+        return x + self.settings.delta * self.model.phi(x)
 
     def discriminate(self) -> float:
-        """Step the discriminator on the groups of all nodes, and encoder and phi (fixed in F) with or against it."""
-        full = self.settings.variant == "full"
-        h = self.model.embed(self.added() if full else self.x, self.task.plain_csr)
+        """Step the discriminator on the groups of all nodes, and what it reads.
+
+        Encoder and phi, which is fixed in F, step with it or against it.
+        """
+        task = self.task
+        x = self.added() if self.settings.variant == "full" else self.x
+        h = self.model.embed(x, task.plain_csr)
         if self.settings.discriminator == "adversarial":
-            h.register_hook(
-                torch.neg
-            )  # encoder and phi climb where the discriminator descends
-        groups = membership(self.task.sensitive, self.task.graph.num_groups, h.dtype)
+            # Encoder and phi climb where the discriminator descends.
+            h.register_hook(torch.neg)
+        groups = membership(task.sensitive, task.graph.num_groups, h.dtype)
         loss = group_loss(self.discriminator(h), groups)
-        for module in (self.model, self.discriminator):
-            module.zero_grad()
+
+        self.model.zero_grad()
+        self.discriminator.zero_grad()
         loss.backward()
-        for optimizer in (
-            self.discriminator_optimizer,
-            self.optimizer,
-            self.phi_optimizer,
-        ):
-            optimizer.step()  # without a gradient, the classifier's linear layer and F's phi stay
+        self.discriminator_optimizer.step()
+        # Without a gradient, the classifier's linear layer and F's phi stay.
+        self.optimizer.step()
+        self.phi_optimizer.step()
         return loss.item()
 
 
 class ReweightedConv(GATConv):
-    """GAT whose edges (E,) weigh `edge_weight` in the softmax: log(edge_weight) is added to their scores."""
+    """GAT whose edges (E,) weigh `edge_weight` in the softmax.
+
+    As if log(edge_weight) were added to their scores.
+    """
 
     def __init__(self, *arguments, edge_weight: Tensor, **options) -> None:
         super().__init__(*arguments, **options)
@@ -192,20 +208,26 @@ class ReweightedConv(GATConv):
         self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None
     ) -> Tensor:
         """Scale each row of attention (H, E) by the weights, and to sum 1 again."""
-        alpha = super().attend(source, target, graph, keep) * self.edge_weight
-        total = alpha.new_zeros(len(alpha), graph.num_rows).index_add(
-            1, graph.target, alpha
-        )
+        attention = super().attend(source, target, graph, keep)
+        alpha = attention * self.edge_weight
+        zeros = alpha.new_zeros(len(alpha), graph.num_rows)
+        total = zeros.index_add(1, graph.target, alpha)
         return alpha / total.index_select(1, graph.target)
 
 
 def means_of_other_group(
     x: Tensor, edge_index: Tensor, sensitive: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Find the nodes (n,) with a neighbour of another group, and the mean features h (n, F) of those neighbours."""
-    source, target = edge_index[:, sensitive[edge_index[0]] != sensitive[edge_index[1]]]
+    """Find the nodes with a neighbour of another group, and those neighbours' mean.
+
+    Returns:
+        The nodes (n,), and the mean features h (n, F) of their neighbours of another
+        group.
+    """
+    source, target = edge_index
+    is_inter = sensitive[source] != sensitive[target]
+    source, target = source[is_inter], target[is_inter]
     count = target.bincount(minlength=len(x))
     nodes = count.nonzero().squeeze(1)
-    return nodes, torch.zeros_like(x).index_add(0, target, x[source])[nodes] / count[
-        nodes, None
-    ]
+    total = torch.zeros_like(x).index_add(0, target, x[source])
+    return nodes, total[nodes] / count[nodes, None]

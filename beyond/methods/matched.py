@@ -30,30 +30,31 @@ def matched(
     Returns:
         (E,) bool.
     """
-    rng = np.random.default_rng([seed, 1])  # not the one that a task samples by
+    random = np.random.default_rng([seed, 1])  # not the one that a task samples by
     loop = source == target
-    edges = np.bincount(target)
+    edges = np.bincount(target)  # of each row
     degree = np.bincount(target[~loop], minlength=len(edges))
     counts = np.bincount(target[inter & ~loop], minlength=len(edges))
-    drawn = _permuted_within(degree, counts, rng)
+    drawn_counts = _permuted_within(degree, counts, random)
 
-    key = rng.random(len(target))
+    # The first edges of each row, in a random order, are the inter-edges.
+    key = random.random(len(target))
     key[loop] = 1  # behind all other edges of its row
     order = np.lexsort((key, target))
     row_starts = np.cumsum(edges) - edges
-    place = np.empty(len(target), np.int64)
-    place[order] = np.arange(len(target)) - row_starts[target[order]]
-    return place < drawn[target]
+    rank = np.empty(len(target), np.int64)  # of an edge in its row
+    rank[order] = np.arange(len(target)) - row_starts[target[order]]
+    return rank < drawn_counts[target]
 
 
 def _permuted_within(
-    kinds: np.ndarray, values: np.ndarray, rng: np.random.Generator
+    kinds: np.ndarray, values: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
     """Permute values (N,) among the places of each kind (N,)."""
     permuted = values.copy()
     for kind in np.unique(kinds):
         alike = np.flatnonzero(kinds == kind)
-        permuted[alike] = rng.permutation(values[alike])
+        permuted[alike] = random.permutation(values[alike])
     return permuted
 
 
@@ -65,12 +66,14 @@ def cut(graph: CSRGraph, inter: np.ndarray) -> CSRGraph:
         inter: (E,) bool, in the order of its `edge_index`.
     """
     source, target = graph.edge_index.numpy(force=True)
+    # A row's intra-edges are one segment, its inter-edges the next.
     segptr, order = grouped(2 * target + inter, 2 * graph.num_nodes)
+    ordered_source = source[order].astype(np.int32)
     return replace(
         graph,
         segments=2,
         segptr=tensor(segptr),
-        source=tensor(source[order].astype(np.int32)),
+        source=tensor(ordered_source),
         permutation=tensor(order),
     )
 
@@ -90,9 +93,10 @@ def matched_graph(graph: CSRGraph, sensitive: np.ndarray, seed: int) -> CSRGraph
 
 def kinds(graph: CSRGraph) -> np.ndarray:
     """Say which edges are inter-edges: (E,) bool, in the order of its `edge_index`."""
-    sizes = graph.segptr.diff()
-    segment = np.repeat(np.arange(len(sizes)) % 2, sizes.numpy(force=True))
-    return graph.original_order(tensor(segment == 1)).numpy(force=True)
+    sizes = graph.segptr.diff().numpy(force=True)
+    is_inter = np.arange(len(sizes)) % 2 == 1  # of a segment
+    of_edges = tensor(np.repeat(is_inter, sizes))
+    return graph.original_order(of_edges).numpy(force=True)
 
 
 def dose(graph: CSRGraph, alpha_chi: float) -> dict[str, float]:
@@ -104,18 +108,21 @@ def dose(graph: CSRGraph, alpha_chi: float) -> dict[str, float]:
         equal weights for the neighbours of a kind. It depends on a node's degree and on
         its number of inter-edges alone.
     """
-    sizes = graph.segptr.diff().view(-1, 2).numpy(force=True)
-    intra, inter = sizes.T
-    share = inter / np.maximum(sizes.sum(1), 1)
-    both = (intra > 0) & (inter > 0)
-    moved = np.where(both, abs(share - alpha_chi), 0)
+    sizes = graph.segptr.diff().numpy(force=True)
+    intra, inter = sizes.reshape(-1, 2).T
+    share = inter / np.maximum(intra + inter, 1)
+    has_inter = inter > 0
+    # Edges of one kind get all of a node's attention, with and without step 1.
+    has_both = has_inter & (intra > 0)
+    moved = np.where(has_both, abs(share - alpha_chi), 0)
     return {
-        "with_inter_edge": float((inter > 0).mean()),
+        "with_inter_edge": float(has_inter.mean()),
         "moved": float(moved.mean()),
     }
 
 
 def alone(graph: CSRGraph) -> int:
     """Count the nodes whose degree no other node has: they keep their number."""
-    _, nodes = np.unique(graph.rowptr.diff().numpy(force=True), return_counts=True)
+    degrees = graph.rowptr.diff().numpy(force=True)
+    _, nodes = np.unique(degrees, return_counts=True)
     return int((nodes == 1).sum())

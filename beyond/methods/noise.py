@@ -1,6 +1,7 @@
-"""GAT with noise on its embeddings: as accurate as another method, by a loss that knows nothing of groups.
+"""GAT with noise on its embeddings, which knows nothing of groups.
 
-A control in link prediction: what becomes of the gaps where predictions are merely worse.
+A control in link prediction, as accurate as another method: what becomes of the gaps
+where predictions are merely worse.
 """
 
 from typing import Annotated
@@ -22,7 +23,8 @@ class LinkPrediction(LinkMethod):
     settings: Settings
 
     def postprocess(self, output: Tensor) -> Tensor:
-        """Add normal noise, drawn by the job's seed, to embeddings (N, hidden) after training."""
-        drawn = torch.Generator(output.device).manual_seed(torch.initial_seed())
-        noise = torch.randn(output.shape, generator=drawn, dtype=output.dtype)
-        return output + self.settings.size * output.std(0, correction=0) * noise
+        """Add normal noise, by the job's seed, to trained embeddings (N, hidden)."""
+        random = torch.Generator(output.device).manual_seed(torch.initial_seed())
+        noise = torch.randn(output.shape, generator=random, dtype=output.dtype)
+        deviations = output.std(0, correction=0)
+        return output + self.settings.size * deviations * noise

@@ -1,1 +1,1 @@
-"""Sources of data that the paper lacks, each given by its path: `source: ../sources/blocks.py`."""
+"""Data that the paper lacks, by their paths: `source: ../sources/blocks.py`."""

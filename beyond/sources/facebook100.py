@@ -1,7 +1,9 @@
-"""Friends at three colleges in 2005, from Facebook100 (Traud, Mucha and Porter, 2012), sensitive = gender.
+"""Friends at three colleges in 2005, sensitive = gender.
 
-Files: CUAI/Non-Homophily-Benchmarks, `data/facebook100/`. People whose gender is not known are left out. Features are a
-0/1 column for each status, major, second major, dorm, year and high school. 0 in the files is not known, and no column.
+From Facebook100 (Traud, Mucha and Porter, 2012), files: CUAI/Non-Homophily-Benchmarks,
+`data/facebook100/`. People whose gender is not known are left out. Features are a 0/1
+column for each status, major, second major, dorm, year and high school. 0 in the files
+is not known, and no column.
 """
 
 from pathlib import Path
@@ -46,13 +48,8 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     file, checksum = _FILES[name]
-    return [
-        File(
-            f"facebook100/{file}",
-            github(*_REPOSITORY, f"data/facebook100/{quote(file)}"),
-            checksum,
-        )
-    ]
+    url = github(*_REPOSITORY, f"data/facebook100/{quote(file)}")
+    return [File(f"facebook100/{file}", url, checksum)]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
@@ -61,9 +58,13 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
     file = files(name, options)[0].basename
     content = loadmat(folder / file, variable_names=["A", "local_info"])
-    people = pd.DataFrame(
-        content["local_info"].astype(object), columns=list(_COLUMNS)
-    ).replace(0, None)
+    values = content["local_info"].astype(object)
+    people = pd.DataFrame(values, columns=list(_COLUMNS)).replace(0, None)
+    nodes = Table(people, file)
+    ends = content["A"].nonzero()
+    pairs = np.stack(ends, axis=1).astype(np.int64)
+    edges = Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"})
+
     categories = tuple(column for column in _COLUMNS if column != "gender")
     roles = Roles(
         sensitive=("gender",),
@@ -72,10 +73,4 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         drop=("unknown_groups",),
         scaling=options.scaling,
     )
-    nodes, pairs = (
-        Table(people, file),
-        np.stack(content["A"].nonzero(), axis=1).astype(np.int64),
-    )
-    return own.assemble(
-        roles, nodes, Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"})
-    )
+    return own.assemble(roles, nodes, edges)

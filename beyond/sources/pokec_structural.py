@@ -1,6 +1,7 @@
-"""Pokec-z and Pokec-n with structural features: the same users, friendships, labels and regions, no attributes.
+"""Pokec-z and Pokec-n with structural features, in place of the users' attributes.
 
-Files: G-FairAttack (Zhang et al., 2023), `dataset/pokec_dataset/`. Never shown as the paper's Pokec result.
+The users, friendships, labels and regions are the same. Files: G-FairAttack (Zhang et
+al., 2023), `dataset/pokec_dataset/`. Never shown as the paper's Pokec result.
 """
 
 from pathlib import Path
@@ -33,22 +34,21 @@ class Options(Model):
 
 
 def files(name: str, options: Options) -> list[File]:
-    return [
-        File(
-            f"pokec-graph/{file}",
-            github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"),
-            _SHA256[file],
-        )
-        for file in (
-            f"{_STEM[name]}_{part}.npy" for part in ("edges", "labels", "sens")
-        )
-    ]
+    found = []
+    for part in ("edges", "labels", "sens"):
+        file = f"{_STEM[name]}_{part}.npy"
+        url = github(*_REPOSITORY, f"dataset/pokec_dataset/{file}")
+        found.append(File(f"pokec-graph/{file}", url, _SHA256[file]))
+    return found
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """Make the graph, with leading eigenvectors of its normalised adjacency matrix and the log degree as features."""
-    arrays = (np.load(folder / file.basename) for file in files(name, options))
-    edges, labels, sensitive = (array.astype(np.int64) for array in arrays)
+    """Make the graph, with its `structural_features`."""
+    arrays = []
+    for file in files(name, options):
+        array = np.load(folder / file.basename)
+        arrays.append(array.astype(np.int64))
+    edges, labels, sensitive = arrays
     edges = symmetrise(edges, len(labels))
     features = structural_features(edges, len(labels), _EIGENVECTORS)
     regions = tuple({"region": str(region)} for region in np.unique(sensitive))
@@ -58,32 +58,34 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 def structural_features(
     edge_index: np.ndarray, num_nodes: int, count: int
 ) -> np.ndarray:
-    """Compute the (N, count + 1) leading eigenvectors of D^-1/2 A D^-1/2, times sqrt N, and the log degree.
+    """Compute leading eigenvectors of the normalised adjacency, and the log degree.
 
-    The same graph gives the same numbers: the iteration starts from a fixed vector, and each eigenvector takes the sign
-    that makes its largest entry positive.
+    The matrix is D^-1/2 A D^-1/2; its eigenvectors are multiplied by sqrt N. The same
+    graph gives the same numbers: the iteration starts from a fixed vector, and each
+    eigenvector takes the sign that makes its largest entry positive.
 
     Args:
         edge_index: (2, E) both directions.
         count: how many eigenvectors, fewer than N.
+
+    Returns:
+        (N, count + 1).
     """
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh
 
-    degree = np.bincount(edge_index[0], minlength=num_nodes).astype(np.float64)
-    root = 1 / np.sqrt(np.maximum(degree, 1))
-    matrix = csr_array(
-        (root[edge_index[0]] * root[edge_index[1]], tuple(edge_index)),
-        shape=(num_nodes, num_nodes),
-    )
+    source, target = edge_index
+    degree = np.bincount(source, minlength=num_nodes).astype(np.float64)
+    degree = np.maximum(degree, 1)
+    inverse_root = 1 / np.sqrt(degree)
+    values = inverse_root[source] * inverse_root[target]
+    matrix = csr_array((values, (source, target)), shape=(num_nodes, num_nodes))
+
     start = np.random.default_rng(0).normal(size=num_nodes)
-    with threadpool_limits(
-        1, "blas"
-    ):  # the last digits depend on the number of threads
-        values, vectors = eigsh(matrix, k=count, which="LA", v0=start)
-    vectors = vectors[:, np.argsort(-values, kind="stable")]
+    # The last digits depend on the number of threads.
+    with threadpool_limits(1, "blas"):
+        eigenvalues, vectors = eigsh(matrix, k=count, which="LA", v0=start)
+    vectors = vectors[:, np.argsort(-eigenvalues, kind="stable")]
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.sign(vectors[largest, np.arange(count)])
-    return np.column_stack(
-        [vectors * np.sqrt(num_nodes), np.log(np.maximum(degree, 1))]
-    )
+    return np.column_stack([vectors * np.sqrt(num_nodes), np.log(degree)])
