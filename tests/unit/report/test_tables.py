@@ -313,6 +313,33 @@ def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
     assert "Median of 1 epoch after 3 to warm up, 2 CPU threads." in notes
 
 
+@pytest.mark.parametrize(
+    ("turns", "shown"),
+    [
+        pytest.param(8, "20.0 [10.0, 30.0]", id="an interval of the median"),
+        pytest.param(5, "20.0", id="too few turns for an interval"),
+    ],
+)
+def test_epochs_are_compared_with_gats_of_the_same_turn(plan, tmp_path, turns, shown):
+    gat = [0.1 * turn for turn in range(1, turns + 1)]  # the machine slows down
+    more = [0.01, 0.02, 0.02, 0.02, 0.03, 0.01, 0.02, 0.03][:turns]
+    fairgat = [first + second for first, second in zip(gat, more, strict=True)]
+    measured = {
+        "dataset": "odd",
+        "threads": 1,
+        "warmup": 3,
+        "epochs": turns,
+        "epoch_seconds": {"gat": gat, "fairgat": fairgat},
+    }
+    write_json(tmp_path / "times.json", measured)
+
+    table = build_table(plan, "runtime", {"runtime": [tmp_path / "times.json"]})
+
+    (rows,) = blocks_of(table, "More than GAT (ms) (paper)")
+    assert rows["GAT"][-1] == "–"
+    assert rows["FairGAT"][-1] == shown
+
+
 @pytest.mark.parametrize("name", ["account", "theory"])
 def test_measures_leave_out_what_a_run_was_not_asked_for(plan, name):
     nifty = plan.config.methods["nifty"].model_copy(update={"without": ["recidivism"]})
