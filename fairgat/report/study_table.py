@@ -50,6 +50,7 @@ def table(study: Study, frame: pd.DataFrame) -> Table:
         explanation=_explanation(study, frame, panels),
         panels=panels,
         notes=notes.all(),
+        source="From differences.csv; each split's scores: scores.csv.",
     )
 
 

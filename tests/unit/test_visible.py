@@ -1,6 +1,7 @@
 """What `make own` says last: the smallest change of a gap that can be seen."""
 
 import pandas as pd
+import pytest
 
 from fairgat.scores import paired
 from tools import visible
@@ -30,3 +31,21 @@ def test_the_sizes_are_those_of_the_intervals():
 
 def test_one_split_shows_nothing():
     assert visible.sentence(differences(1)).startswith("One split shows no difference")
+
+
+@pytest.mark.parametrize(
+    ("low", "said"),
+    [
+        pytest.param(0.001, "4.0 points more accurate than GAT's", id="more accurate"),
+        pytest.param(-0.001, None, id="cannot be told from it"),
+        pytest.param(float("nan"), None, id="one split"),
+    ],
+)
+def test_links_that_do_not_help_are_said(low, said):
+    row = {"method": "mlp", "metric": "accuracy", "difference": 0.04, "low": low}
+    found = visible.without_links(pd.DataFrame([row]))
+    assert said in found if said else not found
+
+
+def test_without_an_mlp_nothing_is_said_of_links():
+    assert not visible.without_links(differences(3))
