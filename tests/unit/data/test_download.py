@@ -122,6 +122,14 @@ def test_a_file_comes_with_its_checksum_and_the_manifest(good, tmp_path):
     good.verify(tmp_path)
 
 
+def test_the_folder_of_a_file_is_made_with_those_above_it(good, tmp_path):
+    raw = tmp_path / "results/data/raw"
+
+    download.acquire("web", [good], raw)
+
+    assert (raw / "file.bin").read_bytes() == CONTENT
+
+
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="there is no sha256sum")
 def test_the_checksum_beside_a_file_is_as_sha256sum_reads_it(good, tmp_path):
     download.acquire("web", [good], tmp_path)
