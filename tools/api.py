@@ -9,8 +9,10 @@ from fairgat import files, nn
 
 HEAD = """# API of `fairgat.nn`
 
-Generated from the docstrings by `make api`; Python's `help(FairGATConv)` has the rest: formulas, attributes, errors.
-`FairGATConv` takes the arguments of `GATConv`, too. [layer.md](layer.md) shows how to use the layers."""
+Generated from the docstrings by `make api`; Python's `help(FairGATConv)` has the \
+rest: formulas, attributes, errors.
+`FairGATConv` takes the arguments of `GATConv`, too. \
+[layer.md](layer.md) shows how to use the layers."""
 SHOWN = "Args:", "Shapes:"
 METHODS = {
     "CSRGraph": ["from_edge_index", "reorder_edges", "original_order"],

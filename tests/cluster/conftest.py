@@ -1,4 +1,7 @@
-"""A Slurm of two nodes on this machine, and the workflow run through profiles/slurm in a copy of the repository."""
+"""A Slurm of two nodes on this machine, and the workflow that runs on it.
+
+It runs through profiles/slurm, in a copy of the repository.
+"""
 
 import os
 import re
@@ -94,7 +97,7 @@ class Repository:
         return process.returncode, said
 
     def tables(self, results: str) -> dict[str, bytes]:
-        """Every table and every mean of a run but the runtime table: that one is measured, and so are seconds."""
+        """Every table and mean of a run, but for the seconds that were measured."""
         folder = self.folder / results
         files = [*folder.glob("tables/*"), *folder.glob("summary/*/winners.csv")]
         measured = ("runtime", "all_tables")

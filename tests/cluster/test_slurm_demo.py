@@ -1,4 +1,7 @@
-"""The demo through profiles/slurm: where its jobs run, how many they are, and that they make what a local run makes."""
+"""The demo through profiles/slurm: where its jobs run, and how many they are.
+
+They make what a local run makes.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""What may happen to a run on a cluster. After each, the tables are byte for byte those of an undisturbed local run."""
+"""What may happen to a run on a cluster.
+
+After each fault the tables are, byte for byte, those of an undisturbed local run.
+"""
 
 import contextlib
 import errno
@@ -88,7 +91,7 @@ class Run:
         return until(training)
 
     def second_cell(self) -> str:
-        """Wait until one cell has ended and the other is in training: the number of their batch."""
+        """Wait until one cell has ended and the other trains; gives their batch."""
         batch = self.batch()
         (finished,) = until(self.cells)
         until(

@@ -16,7 +16,7 @@ Step = Callable[[Tensor, Tensor | None], Tensor]
 def far_features(
     ratio: float, deviation: float = 1.0, nodes: int = 300, width: int = 6
 ) -> Tensor:
-    """(N, width) of a deviation, in float32, with means of both signs, `ratio` as far."""
+    """(N, width) in float32; means of both signs are `ratio` deviations away from 0."""
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(nodes, width, generator=generator, dtype=torch.float64)
     x = (x - x.mean(0)) / x.std(0, correction=0)

@@ -1,4 +1,7 @@
-"""`make env`: what tools/env.sh runs, with stand-ins for Python and uv that write down how they were called."""
+"""`make env`: what tools/env.sh runs.
+
+Stand-ins for Python and uv write down how they were called.
+"""
 
 import os
 import shutil
@@ -23,7 +26,7 @@ UV = '#!/bin/sh\necho "uv $*" >>"$CALLS"\nexit "$UV_FAILS"\n'
 
 @pytest.fixture
 def make_env(tmp_path):
-    """Run tools/env.sh in a folder of its own; gives what it printed and the calls it made."""
+    """Run tools/env.sh in a folder of its own; gives what it printed, and its calls."""
 
     def run(old=0, uv_fails=0, cpu_fails=0, gpu=False):
         for name, text in {"python": PYTHON, "uv": UV}.items():

@@ -1,4 +1,4 @@
-"""CSV files between jobs: nothing that is cut off or damaged is read as if it were whole."""
+"""CSV files between jobs: none that is cut off or damaged is read as a whole one."""
 
 import pandas as pd
 import pytest

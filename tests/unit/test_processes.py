@@ -59,7 +59,7 @@ def until(condition, seconds=30):
 
 @pytest.fixture
 def interruptible():
-    """Programs that the tests start heed Ctrl-C, which what runs in the background may not."""
+    """What the tests start heeds Ctrl-C, even if they run in the background."""
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, handler)
@@ -118,7 +118,7 @@ def test_a_job_goes_on_while_snakemake_is_suspended(started):
 
 @pytest.mark.parametrize("number", ["1", "own", "999999", "none"])
 def test_a_job_of_none_runs_alone(tmp_path, number):
-    """As one does in a container, where numbers are others: the test's is its parent."""
+    """As in a container, where processes have other numbers: its parent is the test."""
     program = (
         "from fairgat import processes; import time; "
         "processes.end_with_snakemake(every=0.1); time.sleep(0.5); print('done')"

@@ -39,7 +39,7 @@ def trained(tmp_path_factory):
 
 
 def _run(folder, name):
-    """Give graph and split of a run, its scores as `collect` has them, and predictions."""
+    """A run's graph, split, scores (as `collect` has them) and predictions."""
     (path,) = folder.glob(f"runs/*/{name}/gat/*/split-1/{RUN_JSON}")
     record = Record.read(path)
     _, graph, split = data_of(path.parent, record)

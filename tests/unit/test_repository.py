@@ -127,7 +127,7 @@ def test_what_archives_read_says_the_same():
 
 
 def _anchors(page):
-    """As GitHub makes them of headings: lower case, blanks as hyphens, other marks left out."""
+    """As GitHub makes them: lower case, hyphens for blanks, no other marks."""
     headings = re.findall(
         r"^#+ (.*)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
     )

@@ -8,7 +8,7 @@ from tools import visible
 
 
 def differences(splits):
-    """Of two methods, whose gaps differ by 1 or 3 points more or less from split to split."""
+    """Of two methods, whose gaps differ by ±1 or ±3 points from split to split."""
     rows = []
     for method, spread in (("mlp", 0.01), ("fairgat", 0.03)):
         for metric in ("statistical_parity", "equal_opportunity", "auc"):

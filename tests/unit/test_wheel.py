@@ -1,4 +1,4 @@
-"""The wheel: it has every file of the package, and the layers run without the workflow's packages."""
+"""The wheel has all files of the package; its layers need none of the workflow's."""
 
 import re
 import subprocess
@@ -79,7 +79,9 @@ def run(wheel, code, *arguments):
         "matplotlib",
         "snakemake",
     ]
-    start = f"import sys; sys.path.insert(0, {str(wheel)!r}); sys.modules |= dict.fromkeys({missing})\n"
+    start = "import sys\n"
+    start += f"sys.path.insert(0, {str(wheel)!r})\n"
+    start += f"sys.modules |= dict.fromkeys({missing})\n"
     command = [sys.executable, "-c", start + code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=wheel.parent)
 

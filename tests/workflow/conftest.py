@@ -1,4 +1,7 @@
-"""Snakemake on a copy of the repository: tests may edit its files, and a run of the user's is left alone."""
+"""Snakemake on a copy of the repository, which tests may edit.
+
+A run of the user's is left alone.
+"""
 
 import os
 import shutil
@@ -82,7 +85,10 @@ class Workflow:
         )
 
     def planned(self, *arguments: str, overlays=(DEMO,)) -> list[str]:
-        """The messages of the jobs that a dry run lists, such as `Train gat (default) on demo-social, split 0`."""
+        """The messages of the jobs that a dry run lists.
+
+        Such as `Train gat (default) on demo-social, split 0`.
+        """
         run = self.snakemake(
             "-n", "--workflow-profile", "none", *_STALE, *arguments, overlays=overlays
         )
@@ -117,7 +123,10 @@ def until(condition: Callable[[], object], seconds: float = 120) -> object:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory) -> Workflow:
-    """The demo, run once from start to end for all tests and all of pytest's processes; tests must not change it."""
+    """The demo, run once for all tests and all of pytest's processes.
+
+    Tests must not change it.
+    """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent

@@ -26,7 +26,10 @@ TABLES = (
 
 
 def test_its_jobs_are_the_expected_ones(demo):
-    """After a deliberate change: `find benchmarks -name '*.tsv' | sort` in results/demo gives the new list."""
+    """After a deliberate change, the new list is, in results/demo:
+
+    find benchmarks -name '*.tsv' | sort
+    """
     benchmarks = demo.results.rglob("benchmarks/**/*.tsv")
     made = sorted(str(path.relative_to(demo.results)) for path in benchmarks)
     expected = (GOLDEN / "jobs.txt").read_text().split()
@@ -48,7 +51,7 @@ def scores_on_test(path):
 
 @pytest.mark.parametrize("task", ["node_classification", "link_prediction"])
 def test_its_scores_are_the_expected_ones(demo, task):
-    """After a deliberate change, summary/{task}/cells.csv of results/demo is the new file.
+    """After a deliberate change, results/demo/summary/{task}/cells.csv is the new file.
 
     Processors differ in the last digits, which a training amplifies: most in link
     prediction's gaps, between groups of a few edges.
@@ -273,7 +276,7 @@ def flip(path):
 
 
 def verified(workflow):
-    """The exit status of `fairgat verify` on the demo, and the first words of its lines."""
+    """The exit status of `fairgat verify` on the demo, and the lines that it prints."""
     command = [sys.executable, "-m", "fairgat.cli.main", "verify", RESULTS]
     run = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True)
     return run.returncode, run.stdout.splitlines()

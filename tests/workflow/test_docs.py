@@ -1,4 +1,4 @@
-"""The commands and examples of docs/, followed word for word in a copy of the repository."""
+"""The commands and examples of docs/, word for word, in a copy of the repository."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def follow(text, folder):
-    """Do what each code block says: save a file or run a command. Returns what commands printed."""
+    """Save the files and run the commands of a page; returns what was printed."""
     said = ""
     environment = os.environ | {
         "PYTHONPATH": str(folder),
@@ -65,7 +65,10 @@ def _by_data_set(said):
 
 @pytest.mark.slow
 def test_ones_own_data(fresh):
-    """From two CSV files to the table, by the page's commands; `make` uses the environment that the tests have."""
+    """From two CSV files to the table, by the page's commands.
+
+    `make` uses the environment of the tests.
+    """
     folder = fresh.folder
     page = (folder / "docs/own.md").read_text()
     said = follow(
@@ -82,13 +85,16 @@ def test_ones_own_data(fresh):
 
 
 def extended(workflow, heading, change=("", "")):
-    """Follow a section of docs/extending.md in a copy; returns what its commands printed."""
+    """Follow a section of docs/extending.md; returns what its commands printed."""
     text = section(workflow.folder / "docs/extending.md", heading)
     return follow(text.replace(*change), workflow.folder)
 
 
 def write_club(path):
-    """Write a graph whose nodes lack attributes, and whose edges have weights and others."""
+    """Write a graph with attributes of nodes and edges, some of them missing.
+
+    Returns the number of edges of positive weight.
+    """
     graph = nx.cycle_graph([f"p{number}" for number in range(60)])
     for number, values in enumerate(graph.nodes.values()):
         values |= {"sex": "fm"[number % 2], "won": number // 2 % 2}
@@ -139,8 +145,9 @@ def test_comparing_a_method_with_gat(finished):
     pytest.importorskip("torch_geometric")
     heading = "Compare your method with GAT on your data"
     extended(finished, heading, ("count: 10", "count: 2"))
-    run = "by-hand/runs/node_classification/demo-social/sage/unit_length~True/split-0/run.json"
-    assert json.loads((finished.folder / run).read_text())["method"] == "sage"
+    cells = finished.folder / "by-hand/runs/node_classification/demo-social/sage"
+    run = cells / "unit_length~True/split-0/run.json"
+    assert json.loads(run.read_text())["method"] == "sage"
     study = finished.results / "studies/sage"
     table = (study / "table.md").read_text()
     assert re.search(r"\| GraphSAGE ¹ +\| +\S+ ± \d", table)
@@ -208,7 +215,7 @@ def test_checking_a_method(fresh):
 @pytest.mark.slow
 @pytest.mark.real_data
 def test_a_training_loop_on_recidivism(fresh, data_mirror):
-    """It gets more right than who takes everyone for the larger class, after 20 epochs."""
+    """After 20 epochs it beats whoever takes everyone for the larger class."""
     (fresh.folder / "mirror.yaml").write_text(f"data_mirror: {data_mirror}")
     page = (fresh.folder / "docs/loop.md").read_text()
     page = page.replace("range(500)", "range(20)")
@@ -224,7 +231,8 @@ def test_the_layer_in_a_model_of_ones_own(fresh):
     pytest.importorskip("torch_geometric")
     said = follow((fresh.folder / "docs/layer.md").read_text(), fresh.folder)
     assert re.search(
-        r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+",
+        r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, "
+        r"'equal_opportunity': 0\.\d+",
         said,
     )
 

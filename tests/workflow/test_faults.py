@@ -1,4 +1,7 @@
-"""What may happen to a run on one machine. After each fault the tables are those of an undisturbed run."""
+"""What may happen to a run on one machine.
+
+After each fault the tables are those of an undisturbed run.
+"""
 
 import os
 import resource
@@ -59,7 +62,10 @@ class Small(Workflow):
         return process.returncode, said
 
     def finish(self) -> None:
-        """Give the same command again, as a user does after any fault; on two cores, which must change no digit."""
+        """Give the same command again, as a user does after any fault.
+
+        On two cores, which must change no digit.
+        """
         status, said = self.run(cores=2)
         assert status == 0, said[-5000:]
 
@@ -117,7 +123,7 @@ def second_cell(run: subprocess.Popen) -> None:
 
 @pytest.fixture(scope="module")
 def whole(demo, tmp_path_factory) -> tuple[Small, list[bytes]]:
-    """A run on one core in a copy of the demo, whose kernels are compiled, and what it shows."""
+    """A run on one core, and what it shows; in a copy of the demo, with its kernels."""
     small = Small(
         shutil.copytree(demo.folder, tmp_path_factory.mktemp("faults") / "repository")
     )
@@ -221,7 +227,8 @@ def test_two_runs_in_one_directory(small):
 
 def test_files_that_cannot_be_written_or_read(small):
     small.undo_training()
-    # No file may grow beyond 1 kB while the workflow's own few records are there: as on a full disk, writes fail.
+    # As on a full disk, writes fail: no file may grow beyond 1 kB. The workflow's own
+    # few records are there already.
     limit = 1024
     status, said = small.run(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -9,7 +9,7 @@ AGAIN = ("--config", f"judge_from={RESULTS}", f"results_dir={JUDGED}")
 
 
 def same(folder):
-    """Which tables, figures, scores and pages of the audit have the bytes of the demo's, and which do not."""
+    """Which tables, figures, scores and audit pages are the demo's, and which not."""
     kinds = {True: [], False: []}
     for name in ("tables", "figures", "summary", "audit"):
         for path in sorted((folder / JUDGED / name).rglob("*.*")):

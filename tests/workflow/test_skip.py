@@ -1,4 +1,4 @@
-"""Data that cannot be had costs the other data sets nothing; own files are looked at by content."""
+"""Data that cannot be had costs the others nothing; own files count by content."""
 
 import json
 import os
@@ -16,7 +16,12 @@ datasets:
   mine:
     task: node_classification
     source: tables
-    options: { nodes: my/nodes.csv, edges: my/edges.csv, id: id, label: label, sensitive: group }
+    options:
+      nodes: my/nodes.csv
+      edges: my/edges.csv
+      id: id
+      label: label
+      sensitive: group
 """
 OVERLAYS = (DEMO, "tiny.yaml")
 TABLES = [

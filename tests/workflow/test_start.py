@@ -1,4 +1,4 @@
-"""However and wherever a run is started: copied, from another folder, as a module of another workflow."""
+"""A run is started in a copy, from another folder, as a module of another workflow."""
 
 import os
 import shutil
@@ -173,7 +173,7 @@ OWN = {
 
 
 def test_a_method_by_its_path_reaches_submitted_jobs(fresh):
-    """With what it imports from its folder; as Slurm's, each job is a Snakemake of its own."""
+    """With what it imports; as on Slurm, each job is a Snakemake of its own."""
     (fresh.folder / "my").mkdir()
     for name, text in OWN.items():
         (fresh.folder / "my" / name).write_text(text)

@@ -199,6 +199,7 @@ def test_stats_say_what_each_column_was_taken_for(mirrored, stats):
     )
 
     of_group = "20 nodes, label 1 for 10 of 20 (0.5000), R_chi 1.0000, homophily 0.0000"
+    of_feature = "almost says group sex=f (AUC 0.975): is it one? See `exclude`"
     assert lines[1:13] == [
         "  column who: id: p0, p1, p2, p3, p4, ... (40 values)",
         "  column age: feature: 20 to 59, all different",
@@ -210,6 +211,6 @@ def test_stats_say_what_each_column_was_taken_for(mirrored, stats):
         "  edges left out: 1",
         f"  group sex=f: {of_group}",
         f"  group sex=m: {of_group}",
-        "  feature almost almost says group sex=f (AUC 0.975): is it one? See `exclude`",
+        f"  feature almost {of_feature}",
         "  nodes               40",
     ]

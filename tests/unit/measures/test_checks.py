@@ -1,4 +1,4 @@
-"""The registry, and what a configuration asks of it, are checked before anything runs."""
+"""The registry, and what a configuration asks of it, are checked before a run."""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""The kernels for a GPU against the reference in float64: on a GPU, or by Triton's interpreter (`make test-gpu`)."""
+"""The kernels for a GPU against the reference in float64.
+
+On a GPU, or by Triton's interpreter (`make test-gpu`).
+"""
 
 import os
 
@@ -42,7 +45,7 @@ HALVES = [torch.bfloat16, torch.float16]
 
 @pytest.fixture(autouse=True, scope="module")
 def own_operators():
-    """In the interpreter the kernels take the place of the CPU's, as they take tensors on the CPU."""
+    """By the interpreter, they run on the CPU, in place of the CPU's own."""
     if INTERPRETED:
         operators.DTYPES["cpu"] = operators.DTYPES["cuda"]
         own = {"matrix_factor": gpu_normalise.matrix_factor}
@@ -77,7 +80,8 @@ def graph_of(edge_index, nodes, sensitive=None, shares=None):
     )
 
 
-CASES = {  # heads, width, groups, shared features, edges with scores, share of edges that are kept
+# heads, width, groups, shared features, edges with scores, share of edges kept
+CASES = {
     "GAT": (1, 5, 1, False, False, None),
     "heads, of edges": (3, 20, 1, False, True, None),
     "two groups, shared features": (2, 5, 2, True, False, None),
@@ -143,7 +147,10 @@ def test_a_hub_one_node_and_none():
 
 
 def test_offsets_beyond_int32():
-    """Rows 2^30 numbers apart: the last two begin beyond 2^31. What is not written takes no memory on the CPU."""
+    """Rows 2^30 numbers apart: the last two begin beyond 2^31.
+
+    What is not written takes no memory on the CPU.
+    """
     far = torch.empty(3 * 2**30 + 4, dtype=torch.float16, device=DEVICE).as_strided(
         (4, 1, 4), (2**30, 4, 1)
     )
@@ -217,7 +224,7 @@ def test_layers(make, options, widths):
 @pytest.mark.parametrize("otherwise", [False, True])
 @pytest.mark.parametrize("shape", [(300, 40), (1, 1), (0, 4)])
 def test_columns(shape, otherwise):
-    """Factors and gradients, a column of a large mean and one that does not vary among them."""
+    """Factors and gradients; one column has a large mean, and one does not vary."""
     torch.manual_seed(0)
     x = torch.randn(shape, dtype=torch.float64)
     x[:, 0] = 0.1

@@ -1,4 +1,4 @@
-"""`judge_from`: an earlier run's training is taken, and what comes after is made anew."""
+"""`judge_from`: an earlier run's training is taken, what comes after is made anew."""
 
 import pytest
 

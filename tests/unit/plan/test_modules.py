@@ -43,7 +43,8 @@ def package(tmp_path, monkeypatch):
 def test_imports_are_followed_wherever_they_stand(package):
     package(
         workflow_scripts__job="with open('x'):\n    from fairgat.a import one\n",
-        fairgat__a__one="from fairgat.a import two\nimport fairgat.b.three\nfrom fairgat.errors import ConfigError\n",
+        fairgat__a__one="from fairgat.a import two\nimport fairgat.b.three\n"
+        "from fairgat.errors import ConfigError\n",
         fairgat__a__two="def f():\n    from fairgat.b.four import x\n",
         fairgat__a__unused="",
         fairgat__b__three="import numpy",
@@ -98,7 +99,7 @@ def test_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
     assert closure(JOB) == ["fairgat/a/facts.yaml", "fairgat/facts.py"]
 
 
-def test_what_a_page_computes_of_its_settings_is_part_of_it_and_what_may_be_asked_for_is_not():
+def test_what_a_page_computes_of_settings_is_part_of_it_and_what_may_be_set_is_not():
     files = closure(ROOT / "workflow_scripts/audit.py")
     assert {"fairgat/config/shown.py", "fairgat/config/protocol.py"} < {
         *files

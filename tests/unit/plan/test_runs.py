@@ -200,7 +200,8 @@ def test_unknown_names_are_explained():
         plan(figures=["mine"], tables={})
     with pytest.raises(
         ConfigError,
-        match=r"methods\.mine: there is no method module fairgat/methods/gatt\.py; did you mean 'gat'",
+        match=r"methods\.mine: there is no method module fairgat/methods/gatt\.py; "
+        "did you mean 'gat'",
     ):
         plan(
             methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}},

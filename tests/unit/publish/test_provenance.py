@@ -150,7 +150,8 @@ PROVENANCE = {
     "versions": {"python": "3.12.0", "snakemake": "9.27.1"},
     "config": {"seed": 0, "splits": {"count": 2}},
 }
-# Run in the validator's environment: its cache of web pages gets the context, so that nothing is asked of the network.
+# Run in the validator's environment: with the context in its cache of web pages, it
+# asks nothing of the network.
 WARM = """
 import io, sys
 from requests.adapters import HTTPAdapter
@@ -159,10 +160,12 @@ from urllib3 import HTTPResponse
 
 class Given(HTTPAdapter):
     def send(self, request, **_):
-        body, headers = io.BytesIO(sys.stdin.buffer.read()), {"Content-Type": "application/ld+json"}
-        return self.build_response(
-            request, HTTPResponse(body, headers, 200, preload_content=False, request_url=request.url)
+        body = io.BytesIO(sys.stdin.buffer.read())
+        headers = {"Content-Type": "application/ld+json"}
+        response = HTTPResponse(
+            body, headers, 200, preload_content=False, request_url=request.url
         )
+        return self.build_response(request, response)
 
 session = CachedSession(sys.argv[1], backend="sqlite", expire_after=-1)
 session.mount("https://w3id.org/", Given())

@@ -1,5 +1,8 @@
-"""Where Theorem 1 and what the paper concludes from it fail as printed: one small example each, as docs/theory.md
-tells them, with the corrected bound beside it; and where S3 follows, S2 changes nothing."""
+"""Where Theorem 1, and what the paper concludes from it, fail as printed.
+
+One small example each, as in docs/theory.md, with the corrected bound beside it. And
+where S3 follows, S2 changes nothing.
+"""
 
 import numpy as np
 import pytest
@@ -39,7 +42,7 @@ def terms_of(conv, x, edges, sensitive):
 
 
 def uniform(conv):
-    """The layer with scores of zero, W = I and no bias: attention is uniform within each segment."""
+    """No scores, W = I, no bias: attention is uniform within each segment."""
     with torch.no_grad():
         conv.att_src.zero_(), conv.att_dst.zero_()
         conv.lin.weight.copy_(torch.eye(conv.in_channels))
@@ -52,7 +55,7 @@ def undirected(*pairs):
 
 
 def test_sqrt_n_must_be_sqrt_f():
-    """Three nodes, self-loops alone, 256 features of ±1: ReLU alone makes a disparity of sqrt(F) / 2."""
+    """Self-loops alone, features of ±1: by ReLU the disparity is sqrt(F) / 2."""
     h = np.stack([np.ones(256), -np.ones(256), np.zeros(256)])
     terms = layer(h, np.eye(3), [0, 0, 1])
     assert terms.delta_out == pytest.approx(8)
@@ -62,7 +65,10 @@ def test_sqrt_n_must_be_sqrt_f():
 
 
 def test_a2_is_needed_and_gat_lacks_it():
-    """A star: the groups give their inter-edges different shares, and one alpha_chi for both is not their sum."""
+    """A star, whose groups give their inter-edges different shares.
+
+    One alpha_chi for both is not their sum.
+    """
     sensitive = torch.tensor([1, 0, 0, 0])
     x = 1 + sensitive[:, None].double()
     conv = uniform(GATConv(1, 1))
@@ -75,7 +81,10 @@ def test_a2_is_needed_and_gat_lacks_it():
 
 
 def test_a2_for_every_node_would_leave_no_inter_attention():
-    """A2 says "every node", but a node without inter-edges gives them nothing; the proof uses S^chi alone."""
+    """A2 says "every node", but one without inter-edges gives them nothing.
+
+    The proof uses S^chi alone.
+    """
     sensitive = torch.tensor([0, 0, 1])
     conv, edges = (
         FairGATConv(1, 1, alpha_chi=0.5, eta=None).double(),
@@ -90,8 +99,11 @@ def test_a2_for_every_node_would_leave_no_inter_attention():
 
 
 def test_fair_attention_as_printed_does_not_sum_to_1():
-    """Eq. 10 without self-loops gives a node whose neighbours are all in the other group alpha_chi in all, and
-    one whose neighbours are all in its own alpha_omega: groups that start alike end apart. The proof gives both 1."""
+    """By Eq. 10 without self-loops, groups that start alike end apart.
+
+    It gives a node alpha_chi in all if its neighbours are all in the other group, and
+    alpha_omega if they are all in its own. The proof gives both 1.
+    """
     sensitive = [0, 0, 0, 1]
     h = np.full((4, 2), 3.0)
     share = 0.4
@@ -119,7 +131,10 @@ def test_fair_attention_as_printed_does_not_sum_to_1():
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 2))
 def test_with_s3_no_training_makes_the_bound_small(seed, eta):
-    """bound^2 + |z_0 - z_1|^2 >= 4 F eta^2: features of fixed variance differ inside the groups or between them."""
+    """bound^2 + |z_0 - z_1|^2 >= 4 F eta^2.
+
+    Features of fixed variance differ inside the groups or between them.
+    """
     rng = np.random.default_rng(seed)
     torch.manual_seed(seed)
     sensitive = torch.from_numpy(rng.permutation(np.arange(20) % 2))
@@ -136,7 +151,10 @@ def test_with_s3_no_training_makes_the_bound_small(seed, eta):
 
 
 def test_eta_on_c_and_on_z_is_eta_squared_on_delta_z():
-    """S3 as Algorithm 1 prints it, without the appendix's normalisation: Z is made of the C already scaled."""
+    """S3 as Algorithm 1 prints it: Z is made of the C that is already scaled.
+
+    Without the appendix's normalisation.
+    """
     rng = np.random.default_rng(0)
     sensitive, h = np.array([0, 0, 1, 1]), rng.normal(size=(4, 3))
     attention = rng.dirichlet(np.ones(4), size=4)
@@ -151,14 +169,17 @@ def test_eta_on_c_and_on_z_is_eta_squared_on_delta_z():
 
 
 def test_delta_y_is_not_statistical_parity():
-    """P(c = 1 | y) = y holds for decisions drawn at random; the metric cuts y at one half."""
+    """P(c = 1 | y) = y holds for random decisions; the metric cuts y at one half."""
     y, sensitive = np.array([0.51, 0.51, 0.49, 0.49]), np.array([0, 0, 1, 1])
     assert theory.disparity(y, sensitive) == pytest.approx(0.02)
     assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == 1
 
 
 def test_the_best_factor_can_make_a_disparity_from_none():
-    """S1 minimises a bound, not the disparity: of equal groups, the node with the inter-edge is not the mean one."""
+    """S1 minimises a bound, not the disparity.
+
+    The groups' means are equal, but the node with the inter-edge is not at the mean.
+    """
     sensitive = torch.tensor([0, 0, 1])
     edges = undirected((0, 1), (1, 2))
     x = torch.tensor([[1.0], [3.0], [2.0]]).double()  # both means are 2
@@ -177,7 +198,7 @@ def test_the_best_factor_can_make_a_disparity_from_none():
 
 
 class Divided(torch.nn.Module):
-    """S2 with an estimate of the spectral norm, through which the gradient flows as well."""
+    """S2 with an estimate of the spectral norm; the gradient flows through it, too."""
 
     def __init__(self, order):
         super().__init__()
@@ -188,7 +209,10 @@ class Divided(torch.nn.Module):
 
 
 def pair(order, **settings):
-    """The same method without step 2, and with it written out: the same initial weights, and Adam's decay on them."""
+    """The same method without step 2, and with it written out.
+
+    Both have the same initial weights, and Adam decays them.
+    """
     graph = small_graph()
     without, divided = (make("fairgat", graph, **settings) for _ in range(2))
     model = divided.model
@@ -216,7 +240,10 @@ def test_step_two_is_not_void_without_step_three(double):
 
 
 def test_fairgat_is_steps_one_and_three(double):
-    """The project's own layers: the paper's row Steps 1&3 is its row FairGAT, and Steps 2&3 is step 3 alone."""
+    """Step 2 is void in the project's own layers, too.
+
+    The paper's row Steps 1&3 is its row FairGAT, and Steps 2&3 is step 3 alone.
+    """
     for both, alone in (([1, 2, 3], [1, 3]), ([2, 3], [3])):
         first, second = (
             make("fairgat", small_graph(), steps=steps) for steps in (both, alone)

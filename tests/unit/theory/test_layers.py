@@ -151,7 +151,7 @@ def test_lemma_1_holds_on_random_linear_layers(seed, sigmoid):
 
 
 def test_terms_by_hand():
-    """Two nodes per group, an inter-edge between the first of each, uniform attention."""
+    """Two nodes per group; an inter-edge joins the first of each; uniform attention."""
     h = np.array([[0.0], [2.0], [4.0], [8.0]])
     attention = np.array(
         [[0.5, 0, 0.5, 0], [0, 1, 0, 0], [0.25, 0, 0.75, 0], [0, 0, 0, 1]]

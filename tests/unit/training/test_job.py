@@ -191,7 +191,7 @@ TOO_DENSE = "threshold~0.1: too dense"
 
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
-    """GAT under three names: as it is, with a first cell that is called off, and with no other."""
+    """Times of GAT under four names: two have a cell that trains, and two have none."""
     graph, (split,) = write_graph(tmp_path, small_graph(nodes=60, edges=200))
 
     class Settings(gat.Settings):
