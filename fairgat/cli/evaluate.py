@@ -38,6 +38,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Show the scores of a run's folder, or of a CSV file of people."""
     path = arguments.path
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
     is_people = path.is_file() and path.name != RUN_JSON
     if is_people:
         show_people(path, arguments.kind)
@@ -64,7 +66,7 @@ def show_people(path: Path, kind: measures.Kind | None) -> None:
     """
     people = read_people(path)
     try:
-        (logits,) = measures.as_logits([people.scores], kind)
+        (logits,) = measures.as_logits([people.scores], kind, option="--kind")
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
 
@@ -75,6 +77,8 @@ def show_people(path: Path, kind: measures.Kind | None) -> None:
     for number, name in enumerate(people.names):
         count = int((people.groups == number).sum())
         print(f"group {number}: {visible(name)}, {count} people")
+    if people.unscored:
+        print(f"{people.unscored} people without a score are left out")
     if people.unlabelled:
         print(f"{people.unlabelled} people without a label are left out")
     _print({"value": scores})

@@ -140,13 +140,16 @@ def judge_people(
     return compute(NodeTraining.task, decided)
 
 
-def as_logits(scores: Sequence[np.ndarray], kind: Kind | None) -> list[np.ndarray]:
+def as_logits(
+    scores: Sequence[np.ndarray], kind: Kind | None, option: str = "kind"
+) -> list[np.ndarray]:
     """Give logits of scores that are logits or probabilities; those stay as they are.
 
     Args:
         scores: arrays of one kind, such as those of each part.
         kind: what they are. Absent, they are logits, and refused where they may be
             probabilities, too.
+        option: what `kind` is called where people give it.
 
     Raises:
         ValueError: nothing says what they are, or they are no probabilities.
@@ -158,7 +161,7 @@ def as_logits(scores: Sequence[np.ndarray], kind: Kind | None) -> list[np.ndarra
     if kind is None and within:
         raise ValueError(
             "all scores lie in [0, 1]: say whether they are probabilities or logits, "
-            "as `kind`"
+            f"as `{option}`"
         )
     if kind == "probabilities" and not within:
         raise ValueError("probabilities lie in [0, 1]; some scores do not")

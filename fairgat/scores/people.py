@@ -17,7 +17,7 @@ DECISION = "decision"
 
 @dataclass(frozen=True)
 class People:
-    """The people of a file whose label is known."""
+    """The people of a file whose score and label are known."""
 
     scores: np.ndarray
     """(n,) float64."""
@@ -30,13 +30,16 @@ class People:
     decisions: np.ndarray | None
     """(n,) bool, where the file has them."""
     unlabelled: int
-    """How many people have no label."""
+    """How many people have a score and no label."""
+    unscored: int
+    """How many people have no score."""
 
 
 def read_people(path: Path) -> People:
     """Read a CSV file with the columns `COLUMNS` and, if there is one, `decision`.
 
-    A label is 1, 0 or empty, a decision 1 or 0; other columns are passed over.
+    A label is 1, 0 or empty, a decision 1 or 0; other columns are passed over. Who has
+    no score needs neither a decision nor a group, as in a file of `fairgat predict`.
 
     Raises:
         DataError: naming the columns and the rows that are wrong.
@@ -52,9 +55,15 @@ def read_people(path: Path) -> People:
     ids = table.texts("id")
     table.refuse(ids == "", "and is the id", "id")
     table.refuse(ids.duplicated(), "which is the id of a row above", "id")
+    labels = _binary(table, "label")
+    has_score = ~empty(table.column("score"))
+    if not has_score.any():
+        raise told([*table.wrong, f"{path}: no row has a score"])
+
+    table = replace(table, frame=table.frame[has_score])
+    labels = labels[has_score]
     scores = table.numbers("score")
     table.refuse(~np.isfinite(scores), "which is not a finite number", "score")
-    labels = _binary(table, "label")
     numbers, names = _groups(table)
     decisions = _decisions(table)
     if table.wrong:
@@ -62,7 +71,8 @@ def read_people(path: Path) -> People:
 
     has_label = ~np.isnan(labels)
     if not has_label.any():
-        raise DataError(f"{path}: no row has a label")
+        scored = " with a score" if not has_score.all() else ""
+        raise DataError(f"{path}: no row{scored} has a label")
     if decisions is not None:
         decisions = decisions[has_label]
     return People(
@@ -72,6 +82,7 @@ def read_people(path: Path) -> People:
         names=names,
         decisions=decisions,
         unlabelled=int((~has_label).sum()),
+        unscored=int((~has_score).sum()),
     )
 
 

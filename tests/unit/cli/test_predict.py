@@ -337,6 +337,24 @@ def test_what_training_did_not_have_is_said(train, predict):
     assert "label" not in scores
 
 
+def test_what_predict_writes_is_evaluated_without_those_left_out(
+    project, train, predict, capsys
+):
+    folder = train("fairgat")
+    new = people(30, COUNT, seed=3)
+    new.loc[1, "gender"] = "other"
+
+    _, scores = predict(folder, new, NOBODY)
+    assert cli.main(["evaluate", "scores.csv", "--kind", "logits"]) == 0
+
+    said = capsys.readouterr().out
+    judged = scores.dropna(subset=["score", "label"])
+    accuracy = (judged["decision"] == judged["label"]).mean()
+    assert f"{len(judged)} people" in said.splitlines()
+    assert "1 people without a score are left out" in said
+    assert re.search(rf"^accuracy +{accuracy:.4f}$", said, re.M)
+
+
 def test_trainings_people_may_have_other_values(train, predict):
     folder = train()
     changed = people()[10:13].assign(income="33,333")
