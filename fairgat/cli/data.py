@@ -9,6 +9,7 @@ from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import datasets, download
 from fairgat.data.graph import Graph
+from fairgat.data.own import LEFT_OUT_NODES
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, telling
 from fairgat.errors import DataError, nearest
@@ -18,8 +19,11 @@ _FACTS = {
     "edge_columns": "edges",
     "first_edge": "first edge",
     "left_out_nodes": "nodes left out",
-    "left_out_edges": "edges left out",
-    "repeated_edges": "rows that repeat an earlier edge",
+}
+_LEFT_OUT_ROWS = {
+    "unknown_ids": "that name nobody",
+    "self_loops": "that join a node to itself",
+    LEFT_OUT_NODES: "of nodes left out",
 }
 
 
@@ -237,6 +241,7 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     for key, title in _FACTS.items():
         if graph.facts.get(key):
             yield f"{title}: {graph.facts[key]}"
+    yield from _rows_of_edges(graph)
     has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in counted["by_group"].items():
         line = f"group {name}: {group['nodes']} nodes, "
@@ -251,6 +256,28 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"feature {feature} almost says {revealed} (AUC {auc:.3f}): is it one? See "
             "`exclude`"
         )
+
+
+def _rows_of_edges(graph: Graph) -> Iterator[str]:
+    """Say what became of the rows of a list of edges; nothing where each is an edge.
+
+    Edges have no direction here: a row that has an earlier one's ends the other way
+    round repeats it.
+    """
+    repeated = graph.facts.get("repeated_edges", 0)
+    repeated += graph.facts.get("edges_listed_both_ways", 0)
+    left_out = graph.facts.get("left_out_rows", {})
+    if not (repeated or left_out):
+        return
+    edges = graph.num_edges // 2  # in both directions
+    count = edges + repeated + sum(left_out.values())
+    parts = [f"{edges} edges"]
+    if repeated:
+        parts.append(f"{repeated} that repeat one, in either direction")
+    for reason, title in _LEFT_OUT_ROWS.items():
+        if reason in left_out:
+            parts.append(f"{left_out[reason]} {title}")
+    yield f"rows of edges: {count} = {' + '.join(parts)}"
 
 
 def _text(value: object) -> str:

@@ -26,7 +26,7 @@ class Edges:
     """(m, 2) row numbers from 0."""
     where: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """How they were read, and how many were left out."""
+    """How they were read, and how many rows were left out, and why."""
     wrong: list[str] = field(default_factory=list)
     """A sentence for each problem; where there is one, edges are missing."""
 
@@ -72,13 +72,15 @@ def joined(
     pairs = np.empty((len(listed.frame), 2), dtype=np.int32)
     for place, end in enumerate(ends):
         pairs[:, place] = find(listed.frame[end])
-    good = _good(roles, listed, ends, pairs, unknown)
+    good, left_out = _good(roles, listed, ends, pairs, unknown)
     first = [str(listed.frame[end].iloc[0]) for end in ends]
     facts = {
         "edge_columns": columns,
         "first_edge": " – ".join(first),
         "left_out_edges": int((~good).sum()),
     }
+    if left_out:
+        facts["left_out_rows"] = left_out
     if not good.all():
         pairs = pairs[good]
     return Edges(pairs, listed.where, facts, listed.wrong)
@@ -129,8 +131,11 @@ def _link(text: str) -> float:
 
 def _good(
     roles: Roles, listed: Table, ends: Sequence[str], pairs: np.ndarray, unknown: str
-) -> np.ndarray:
-    """Say whether each row, (m,) bool, joins two nodes; note one that does not."""
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Say whether each row, (m,) bool, joins two nodes; note one that does not.
+
+    Also how many do not, by the reason that `drop` has.
+    """
     if "unknown_ids" not in roles.drop:
         what = (
             f"{unknown}: correct it, or leave such edges out by `drop: [unknown_ids]`"
@@ -138,12 +143,14 @@ def _good(
         for place, end in enumerate(ends):
             listed.refuse(pairs[:, place] < 0, what, end)
 
-    good = (pairs >= 0).all(axis=1)
-    loops = good & (pairs[:, 0] == pairs[:, 1])
+    named = (pairs >= 0).all(axis=1)
+    loops = named & (pairs[:, 0] == pairs[:, 1])
     if "self_loops" not in roles.drop:
         what = "as is the other end: leave such edges out by `drop: [self_loops]`"
         listed.refuse(loops, what, ends[0])
-    return good & ~loops
+    left_out = {"unknown_ids": int((~named).sum()), "self_loops": int(loops.sum())}
+    occurring = {reason: count for reason, count in left_out.items() if count}
+    return named & ~loops, occurring
 
 
 def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:

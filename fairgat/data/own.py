@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _LARGEST = float(np.finfo(np.float32).max)
 _FEW = 12  # categories that may have a row each
 _NEARLY_ALL = 0.9
+LEFT_OUT_NODES = "left_out_nodes"
+"""Why an edge is left out, beside what `drop` names: one of its nodes is."""
 NO_LABEL = (
     "which is none of `positive`, `negative` and `unlabelled`: list it in one of them, "
     'an empty cell as ""'
@@ -72,9 +74,14 @@ def assemble(roles: Roles, nodes: Table, edges: Edges) -> Graph:
         "left_out_nodes": int((~kept).sum()),
         **listing(edges.pairs, np.where(kept, groups, -1), edge_index.shape[1] // 2),
     }
+    whole = edge_index
+    edge_index = between(kept, whole)
+    of_left_out = (whole.shape[1] - edge_index.shape[1]) // 2  # in both directions
+    if of_left_out:
+        left_out_rows = facts.get("left_out_rows", {})
+        facts["left_out_rows"] = {**left_out_rows, LEFT_OUT_NODES: of_left_out}
 
     inside = replace(nodes, frame=nodes.frame[kept])
-    edge_index = between(kept, edge_index)
     labels = sensitive if labels is None else labels[kept]
     _check_count(inside, left)
     if not (edge_index.size or nodes.wrong or edges.wrong):
@@ -397,7 +404,10 @@ def _categories(nodes: Table, name: str, roles: Roles) -> Iterator[Feature]:
 def check_filled(nodes: Table, name: str, roles: Roles) -> None:
     """Refuse an empty cell of categories, unless one stands for none of them."""
     if not roles.fill:
-        what = "and is a feature: with `fill: zero` it is none of the categories"
+        what = (
+            "and is a feature: with `fill: zero` or `fill: mean` it is none of the "
+            "categories"
+        )
         nodes.refuse(nodes.texts(name) == "", what, name)
 
 
@@ -465,4 +475,6 @@ def _described(nodes: Table, roles: Roles) -> dict[str, str]:
     described = {}
     for name, role in role_of.items():
         described[name] = f"{role}: {describe(nodes.frame[name])}"
+        if role == "categories" and empty(nodes.frame[name]).any():
+            described[name] += ", which are none of these"
     return described

@@ -208,9 +208,67 @@ def test_stats_say_what_each_column_was_taken_for(mirrored, stats):
         "  column won: label: 0, 1",
         "  edges: 'a' and 'b' are the ends",
         "  first edge: p0 – p1",
-        "  edges left out: 1",
+        "  rows of edges: 41 = 39 edges + 1 that repeat one, in either direction + 1 "
+        "that join a node to itself",
         f"  group sex=f: {of_group}",
         f"  group sex=m: {of_group}",
         f"  feature almost {of_feature}",
         "  nodes               40",
     ]
+
+
+EDGES = {
+    "edges": ["a,b", "b,c", "c,d", "d,e"],
+    "that repeat one, in either direction": ["a,b", "b,a", "d,c"],
+    "of nodes left out": ["gone,e", "gone,a", "f,gone"],
+    "that name nobody": ["a,nobody", "nobody,nobody", "nobody,gone"],
+    "that join a node to itself": ["a,a", "gone,gone"],
+}
+"""Rows by what becomes of them."""
+
+
+@pytest.mark.parametrize("without", [None, *list(EDGES)[1:]])
+def test_every_row_of_edges_is_counted_once(mirrored, stats, without):
+    """Whatever there is of each kind, the counts add up to the rows of the file."""
+    rows_of = {title: rows for title, rows in EDGES.items() if title != without}
+    rows = [row for rows in rows_of.values() for row in rows]
+    nodes = "who,age,sex,won\n" + "".join(
+        f"{name},{20 + place},{'fm'[place % 2]},{place // 2 % 2}\n"
+        for place, name in enumerate("abcdef")
+    )
+
+    lines = stats(
+        "tables",
+        nodes=mirrored("nodes.csv", f"{nodes}gone,30,,1\n"),
+        edges=mirrored("edges.csv", "\n".join(["from,to", *rows])),
+        id="who",
+        sensitive="sex",
+        label="won",
+        drop=["self_loops", "unknown_ids", "unknown_groups"],
+    )
+
+    (said,) = [line for line in lines if "rows of edges" in line]
+    total, _, parts = said.removeprefix("  rows of edges: ").partition(" = ")
+    counted = {}
+    for part in parts.split(" + "):
+        count, _, title = part.partition(" ")
+        counted[title] = int(count)
+    assert int(total) == len(rows) == sum(counted.values())
+    assert counted == {title: len(rows) for title, rows in rows_of.items()}
+
+
+def test_an_empty_category_is_said_to_be_none(mirrored, stats):
+    nodes = "who,job,sex,won\na,x,f,0\nb,,m,1\nc,y,f,1\nd,x,m,0\ne,y,f,0\n"
+
+    lines = stats(
+        "tables",
+        nodes=mirrored("nodes.csv", nodes),
+        edges=mirrored("edges.csv", "from,to\na,b\nb,c\nc,d\n"),
+        id="who",
+        sensitive="sex",
+        label="won",
+        categories=["job"],
+        fill="mean",
+    )
+
+    assert "  column job: categories: x, y; 1 empty, which are none of these" in lines
