@@ -72,9 +72,12 @@ def load(
     mirror = mirror or settings.data_mirror
 
     files = datasets.files_of(name, entry)
+    by_name = ", ".join(file.name for file in files)
+    elsewhere = f"fetched elsewhere, {by_name} are read from the folder `mirror=`"
     with _folder(cache, files) as folder:
         raw = folder / "raw" / name
-        download.acquire(name, files, raw, Path(mirror) if mirror else None)
+        place = Path(mirror) if mirror else None
+        download.acquire(name, files, raw, place, elsewhere)
         graph = datasets.prepare(name, entry, raw, settings.seed)
 
     parts = splits.make(

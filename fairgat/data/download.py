@@ -39,8 +39,11 @@ _OWN = (
 )
 _BY_HAND = (
     "To supply published files by hand: `fairgat data where` lists each with its "
-    "address and checksum; put them into one folder, under any names, and `fairgat "
-    "data add FOLDER` finds and verifies them."
+    "address and checksum; {}."
+)
+_ELSEWHERE = (
+    "with the files in one folder, under any names, `fairgat data add FOLDER` verifies "
+    "them and takes them in; a mirror is named by `data_mirror` in the configuration"
 )
 _SKIP = "To run the rest without this data set, add to your command: --config skip={}"
 
@@ -54,7 +57,11 @@ class Unreachable(Unavailable):
 
 
 def acquire(
-    name: str, files: list[File], folder: Path, mirror: Path | None = None
+    name: str,
+    files: list[File],
+    folder: Path,
+    mirror: Path | None = None,
+    elsewhere: str = _ELSEWHERE,
 ) -> None:
     """Bring every file to `folder`, and write its manifest.json last.
 
@@ -63,6 +70,7 @@ def acquire(
         files: what it needs.
         folder: results/data/raw/{name}.
         mirror: a folder laid out by `File.name`, tried first.
+        elsewhere: what is done with files that were fetched by hand, for messages.
 
     Raises:
         DataError: naming every file that cannot be had, every place tried and why it
@@ -84,19 +92,20 @@ def acquire(
         entries.append({"name": file.name, "sha256": checksum, "source": source})
     if failures:
         count = f"{name}: {len(failures)} of {len(files)} files cannot be had"
-        raise DataError(count + _explained(name, failures))
+        raise DataError(count + _explained(name, failures, elsewhere))
     write_json(folder / MANIFEST, {"dataset": name, "files": entries})
 
 
-def _explained(name: str, failures: dict[File, Unavailable]) -> str:
+def _explained(name: str, failures: dict[File, Unavailable], elsewhere: str) -> str:
     """Say why, and what to do; in a sentence where there is no network."""
     reasons = failures.values()
     if all(isinstance(reason, Unreachable) for reason in reasons):
-        return ": " + "; ".join(dict.fromkeys(map(str, reasons)))
+        different = dict.fromkeys(map(str, reasons))
+        return f": {'; '.join(different)}; {elsewhere}"
     listed = [f"  {file.name}\n{reason}" for file, reason in failures.items()]
     own = all(file.local for file in failures)
-    advice = [_OWN if own else _BY_HAND, _SKIP.format(name)]
-    return ".\n" + "\n".join([*listed, *advice])
+    advice = _OWN if own else _BY_HAND.format(elsewhere)
+    return ".\n" + "\n".join([*listed, advice, _SKIP.format(name)])
 
 
 def hand_on(folder: Path, target: Path, manifest: Path) -> None:

@@ -118,8 +118,9 @@ def _network(failed: Sequence[Path]) -> Iterator[str]:
         names = " and ".join(sorted(hosts))
         yield (
             f"No connection to {names}: nothing could be downloaded. The demo needs "
-            "no network (make demo); for files fetched elsewhere, see `fairgat data "
-            "where`."
+            "no network (make demo). `fairgat data where` lists the files; fetched "
+            "elsewhere, `fairgat data add FOLDER` takes them in, or `data_mirror` in "
+            "the configuration names a mirror of them."
         )
 
 

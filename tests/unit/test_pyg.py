@@ -8,6 +8,7 @@ import fairgat
 from fairgat import config as configuration
 from fairgat.cli import main as cli
 from fairgat.cli.finished_run import data_of
+from fairgat.data import download
 from fairgat.data.graph import load_npz
 from fairgat.errors import ConfigError, DataError
 from fairgat.scores.judging import judged
@@ -189,6 +190,20 @@ def test_data_of_ones_own(tmp_path, monkeypatch):
     assert data.group_names == ["sex=f", "sex=m"]
     assert data.x.flatten().tolist() == pytest.approx(np.linspace(-1, 1, 40).tolist())
     assert not cache.exists()
+
+
+def test_without_a_network_the_mirror_is_named(tmp_path, monkeypatch):
+    def unreachable(url, part):
+        raise download.Unreachable("no connection to example.org")
+
+    monkeypatch.setattr(download, "_download", unreachable)
+
+    with pytest.raises(DataError, match="no connection") as error:
+        fairgat.load("recidivism", cache=tmp_path)
+
+    (said,) = str(error.value).splitlines()
+    assert "`mirror=`" in said
+    assert "fairgat data add" not in said
 
 
 @pytest.mark.real_data

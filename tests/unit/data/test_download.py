@@ -347,7 +347,10 @@ def test_without_a_network_a_data_set_says_so_in_one_sentence(
         download.acquire("web", without_network, tmp_path)
 
     reason = "no connection to 127.0.0.1:9 (ConnectionError)"
-    assert str(error.value) == f"web: 4 of 4 files cannot be had: {reason}"
+    (said,) = str(error.value).splitlines()
+    assert said.startswith(f"web: 4 of 4 files cannot be had: {reason}; ")
+    assert "`fairgat data add FOLDER`" in said
+    assert "`data_mirror`" in said
     # A silent host is tried again for the first of its files alone.
     tries = capfd.readouterr().err.splitlines()
     assert len(tries) == 1

@@ -146,6 +146,8 @@ def test_that_there_is_no_network_is_said_once(say):
 
     assert said.count("No connection to example.org: nothing could be") == 1
     assert "The demo needs no network" in said
+    assert "`fairgat data add FOLDER`" in said
+    assert "`data_mirror`" in said
 
 
 def test_another_fault_of_a_download_is_not_taken_for_the_network(say):
