@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from fairgat.errors import ConfigError
+
 
 @dataclass(frozen=True)
 class Math:
@@ -113,6 +115,9 @@ class Table:
     `name` is its file name, `explanation` says how to read it, `notes` are (mark, text)
     pairs below it; a note without a mark is about the whole table. `source` says which
     files the numbers come from (not in LaTeX and CSV).
+
+    Raises:
+        ConfigError: a note is no pair.
     """
 
     name: str
@@ -121,6 +126,15 @@ class Table:
     notes: list[tuple[str, str]]
     explanation: str = ""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        for note in self.notes:
+            if isinstance(note, str) or len(note) != 2:
+                raise ConfigError(
+                    f"table {self.name!r}: a note is a pair (mark, text), got "
+                    f"{note!r}; the mark of one about the whole table is empty: "
+                    '("", text)'
+                )
 
 
 def noted(table: Table, note: str | None) -> Table:

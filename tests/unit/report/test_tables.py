@@ -15,6 +15,7 @@ from fairgat.files import write_json
 from fairgat.measures import checks
 from fairgat.plan import Plan
 from fairgat.report import escape, render, rows
+from fairgat.report.model import Table
 from fairgat.report.tables.scores import verdict
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -458,3 +459,9 @@ def test_every_mark_has_its_note(built, name):
 
     explained = {mark for mark, _ in table.notes}
     assert used - {"", "+", "-"} == explained - {""}
+
+
+@pytest.mark.parametrize("note", ["Own table.", ("", "a", "b")])
+def test_a_note_that_is_no_pair_is_refused_where_the_table_is_built(note):
+    with pytest.raises(ConfigError, match="table 'own': a note is a pair"):
+        Table("own", "Own.", [], [("", "About it."), note])
