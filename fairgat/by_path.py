@@ -8,12 +8,16 @@ beside it.
 
 import hashlib
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 from fairgat.errors import ConfigError
 
+_PACKAGE = "fairgat_own_"
+"""How the name begins of the package that a folder is; nobody has to know it."""
+_INVENTED = re.compile(rf"{_PACKAGE}[0-9a-f]+\.")
 # What 0.4 had by a short name, and the files of the repository that have it now: for
 # one release, whoever still gives the name is told the path.
 _METHODS = (
@@ -96,8 +100,24 @@ def imported(path: str | Path) -> ModuleType:
     try:
         return importlib.import_module(f"{_package_of(file.parent)}.{file.stem}")
     except Exception as error:  # of whatever runs at the import
-        problem = f"{path} cannot be imported: {type(error).__name__}: {error}"
+        said = plain(str(error))
+        problem = f"{path} cannot be imported: {type(error).__name__}: {said}"
         raise ConfigError(problem + _advice(error, file.parent)) from None
+
+
+def place_of(module: str) -> str:
+    """Say where an imported module is, for people: one's own by its file's path."""
+    if not module.startswith(_PACKAGE):
+        return module
+    file = Path(str(sys.modules[module].__file__))
+    if file.is_relative_to(Path.cwd()):
+        file = file.relative_to(Path.cwd())
+    return str(file)
+
+
+def plain(text: str) -> str:
+    """Take the names of packages that are invented here out of an error's text."""
+    return _INVENTED.sub("", text)
 
 
 def _package_of(folder: Path) -> str:
@@ -106,7 +126,7 @@ def _package_of(folder: Path) -> str:
     Folders with equal files are two packages.
     """
     digest = hashlib.sha256(str(folder).encode()).hexdigest()
-    name = f"fairgat_own_{digest[:12]}"
+    name = f"{_PACKAGE}{digest[:12]}"
     if name not in sys.modules:
         package = ModuleType(name)
         package.__path__ = [str(folder)]

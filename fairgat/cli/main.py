@@ -1,6 +1,6 @@
-"""The command line: `fairgat COMMAND`, of `COMMANDS`.
+"""The command line: `fairgat COMMAND`.
 
-Each command is a module beside this one, which declares its arguments.
+Each of `COMMANDS` is a module beside this one, which declares its arguments.
 """
 
 import argparse
@@ -26,13 +26,12 @@ COMMANDS = {
     "published one",
     "verify": "check that every file of a run, or of what is published, is as it was "
     "written",
-    "publish": "copy a finished run to its folder reference, and render what docs/ "
-    "quotes of it",
+    "publish": "copy a finished run to its folder reference, with a page about it",
     "data": "where the raw data files come from, how to supply them by hand, and what "
     "a graph counts",
 }
 
-_ABOUT, _, _ = __doc__.partition("\n")
+_ABOUT = "Fair graph attention: train, judge, check and publish."
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -28,6 +28,16 @@ LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
 MOST_NODES = 100_000
 DEEPEST = 50
 _OCTAL = re.compile(r"[+-]?0\d")
+_KINDS = {  # of values, by the beginning of what pydantic calls a wrong one
+    "int_": "a whole number",
+    "float_": "a number",
+    "bool_": "true or false",
+    "string_type": "a text",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+}
 _SCRIPT = re.compile("<(/?script|!--)", re.IGNORECASE)
 
 
@@ -80,18 +90,21 @@ def explain(
     prefix: str,
     model: type[BaseModel],
     other: Mapping[str, str] | None = None,
+    no_keys: str = "nothing is allowed here",
 ) -> list[str]:
     """Write one line per problem that pydantic found in `model`, with the key's path.
 
     Args:
         prefix: what comes before the path.
         other: what comes before that of keys that stand elsewhere.
+        no_keys: what is said of a key where the model has none.
     """
     elsewhere = other or {}
     lines = []
     for item in error.errors():
         key = str(item["loc"][0]) if item["loc"] else ""
-        lines.append(_explain(item, model, elsewhere.get(key, prefix)))
+        before = elsewhere.get(key, prefix)
+        lines.append(_explain(item, model, before, no_keys))
     return lines
 
 
@@ -367,7 +380,9 @@ def _expanded(
     return count, below + 1
 
 
-def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:
+def _explain(
+    item: Mapping[str, Any], model: type[BaseModel], prefix: str, no_keys: str
+) -> str:
     """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
     parts = [prefix, *location] if prefix else location
@@ -376,7 +391,9 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> st
     match item["type"]:
         case "extra_forbidden":
             *above, key = location
-            what = f"unknown key; {nearest(str(key), _fields(model, above))}"
+            known = _fields(model, above)
+            advice = nearest(str(key), known) if known else no_keys
+            what = f"unknown key; {advice}"
         case "missing":
             what = "this key is missing"
         case "value_error" if not parts:  # its text says where
@@ -389,9 +406,16 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> st
                 "or digit"
             )
         case _:
-            message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
-            what = f"expected {message}, got {item['input']!r}"
+            what = f"expected {_expected(item)}, got {item['input']!r}"
     return f"{path}: {what}"
+
+
+def _expected(item: Mapping[str, Any]) -> str:
+    """Say in a few words what pydantic expected."""
+    for beginning, words in _KINDS.items():
+        if item["type"].startswith(beginning):
+            return words
+    return re.sub(r"^\w+ should (be|have) ", "", item["msg"])
 
 
 def _fields(model: type[BaseModel], location: list) -> list[str]:

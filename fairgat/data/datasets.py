@@ -96,7 +96,8 @@ def options_of(name: str, settings: Dataset) -> Model:
     try:
         options = model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:
-        problems = explain(error, f"datasets.{name}.options", model)
+        path, none = f"datasets.{name}.options", "that source has no options"
+        problems = explain(error, path, model, no_keys=none)
         raise ConfigError("\n".join(problems)) from None
     predicts_links = TASKS[settings.task].divides == "edges"
     if predicts_links and "degree" in getattr(options, "graph_features", ()):

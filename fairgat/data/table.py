@@ -78,7 +78,8 @@ class Table:
         what = f"{self.where}: there is no column {name!r}"
         if name in self.asked:
             what += f", which the option `{self.asked[name]}` names"
-        raise DataError(f"{what}; {nearest(name, self.frame)}{self.if_absent}")
+        advice = nearest(name, self.frame, "its columns are")
+        raise DataError(f"{what}; {advice}{self.if_absent}")
 
     def texts(self, name: str) -> "pd.Series":
         """Give each cell's text, as it is compared; "" is an empty or blank one."""

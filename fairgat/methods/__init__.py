@@ -85,7 +85,8 @@ def settings(
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        problems = explain(error, path, model, paths)
+        none = "that method has no settings"
+        problems = explain(error, path, model, paths, no_keys=none)
         raise ConfigError("\n".join(problems)) from None
 
 

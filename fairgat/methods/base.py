@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fairgat.by_path import place_of
 from fairgat.config import Model
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError
@@ -162,7 +163,8 @@ class Method:
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
         """Check an output's shape, and that it is the same as another pass's."""
-        module, nodes = type(self).__module__, self.task.graph.num_nodes
+        module = place_of(type(self).__module__)
+        nodes = self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
             got = tuple(output.shape)
@@ -241,9 +243,10 @@ class Method:
                 each for each in module.parameters() if each.grad is not None
             ]
             if not optimized.issuperset(map(id, with_gradient)):
+                place = place_of(type(self).__module__)
                 raise ConfigError(
-                    f"{type(self).__module__}: nothing trains self.{name}: put it into "
-                    "self.model, or override `update` and give it an optimizer, as "
+                    f"{place}: nothing trains self.{name}: put it into self.model, or "
+                    "override `update` and give it an optimizer, as "
                     "fairgat/methods/fairgnn.py does"
                 )
 

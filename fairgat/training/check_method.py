@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from fairgat import methods
+from fairgat.by_path import plain
 from fairgat.config import TASKS, Model, Splits, Task
 from fairgat.data import splits
 from fairgat.data.graph import Graph, sort_edges, symmetrise
@@ -320,7 +321,7 @@ def _explained(error: Exception, subject: Subject) -> str:
     """Put an error in words, with its place in the file if it is no message of ours."""
     if isinstance(error, FairGATError):
         return str(error)
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {plain(str(error))}"
     ours = methods.file_of(subject.module)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if Path(frame.filename).name == Path(ours).name:

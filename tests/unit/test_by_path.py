@@ -3,7 +3,7 @@
 import pytest
 
 from fairgat import config, methods, plan
-from fairgat.by_path import imported
+from fairgat.by_path import imported, place_of
 from fairgat.config import read_file
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
@@ -134,3 +134,17 @@ def test_a_source_that_has_left_the_package_is_found_by_its_path(name, source, w
     entry = config.Dataset(task="node_classification", source=source)
     with pytest.raises(ConfigError, match=words):
         datasets.source_of(name, entry)
+
+
+def test_messages_name_a_file_of_ones_own_and_no_invented_package(mine, monkeypatch):
+    module = imported(mine / "mine.py").__name__
+    (mine / "wrong.py").write_text("from .losses import LOST")
+
+    with pytest.raises(ConfigError) as error:
+        imported(mine / "wrong.py")
+
+    assert "cannot import name 'LOST' from 'losses'" in str(error.value)
+    assert place_of(module) == str(mine / "mine.py")
+    monkeypatch.chdir(mine)
+    assert place_of(module) == "mine.py"
+    assert place_of("fairgat.methods.gat") == "fairgat.methods.gat"

@@ -72,7 +72,7 @@ def test_scores_that_may_be_probabilities_have_to_be_said_to_be_some(evaluated):
     status, said = evaluated(PROBABILITIES)
 
     assert status == 1
-    assert "probabilities or logits" in said
+    assert "probabilities or logits, as `--kind`" in said
 
 
 def test_probabilities_are_cut_at_a_half(evaluated):
@@ -90,6 +90,7 @@ def test_logits_are_cut_at_0(evaluated):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ("label", "class", "'label'; its columns are class, group, id, region, score"),
         ("label", "labl", "there is no column 'label'; did you mean 'labl'?"),
         ("8,-1,1,b", "8,high,1,b", "column 'score' is 'high', which is not a finite"),
         ("8,-1,1,b", "8,inf,1,b", "column 'score' is 'inf', which is not a finite"),
@@ -114,6 +115,10 @@ def test_all_that_is_wrong_is_said_at_once(evaluated):
     assert status == 1
     for name in ("score", "label", "group"):
         assert f"column {name!r} is" in told
+
+
+def test_a_path_that_does_not_exist_is_said_not_to(project, refused):
+    assert "nofile.csv does not exist" in refused("evaluate", "nofile.csv")
 
 
 @pytest.fixture

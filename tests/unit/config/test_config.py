@@ -93,7 +93,7 @@ def assert_refused(change, expected):
         (gat(titel="x"), "methods.gat.titel: unknown key; did you mean 'title'?"),
         (
             gat(settings={"eta": 1}),
-            "methods.gat.settings.eta: unknown key; nothing is allowed here",
+            "methods.gat.settings.eta: unknown key; that method has no settings",
         ),
         (
             gat(module="fairgat", settings={"step": [1]}),
@@ -127,7 +127,7 @@ def test_an_unknown_key_names_the_nearest_one(change, expected):
         ),
         (
             {"training": {NODE: {"epochs": "many"}}},
-            "training.node_classification.epochs: expected",
+            "training.node_classification.epochs: expected a whole number, got 'many'",
         ),
         (
             {"selection": {"rule": "fairest"}},
@@ -137,6 +137,9 @@ def test_an_unknown_key_names_the_nearest_one(change, expected):
             {"audit": {"margins": {"fairness": 2}}},
             "audit.margins.fairness: expected less than 1, got 2",
         ),
+        ({"splits": {"count": 2.5}}, "splits.count: expected a whole number, got 2.5"),
+        ({"splits": {"train": "half"}}, "splits.train: expected a number, got 'half'"),
+        ({"skip": {"a": 1}}, "skip: expected a list, got {'a': 1}"),
         (gat(tasks=["nodes"]), "methods.gat.tasks.0: expected"),
     ],
 )

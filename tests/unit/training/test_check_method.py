@@ -1,5 +1,6 @@
 """`fairgat check-method`: the house's methods pass; what goes wrong quietly is said."""
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def test_a_method_of_ones_own(checked):
 def test_an_output_of_another_shape(checked):
     (said,) = checked(".squeeze(1)", "").values()
     assert "output must have shape (N,) with N = 120, got (120, 1)" in said
+    assert re.match(r"\S+/mine0\.py: the network's output", said)
 
 
 def test_a_layer_that_nothing_trains(checked):
