@@ -19,7 +19,9 @@ _NOTED = {
         "unlabelled nodes are in the graph, neither trained nor measured on"
     ),
     "left_out_nodes": "nodes of the file are left out, as the options say",
-    "repeated_edges": "rows of the list of edges repeat an earlier one",
+    "repeated_edges": (
+        "rows of the list of edges repeat an earlier one, in the same direction"
+    ),
 }
 
 
