@@ -41,14 +41,14 @@ _SOURCES = {
 
 
 def moved_method(name: str) -> str:
-    """Say where a method's module that has left the package is; empty for others."""
+    """Say where to find a method's module that left the package; empty for others."""
     if name not in _METHODS:
         return ""
     return _moved(name, "module", f"beyond/methods/{name}.py")
 
 
 def moved_source(name: str) -> str:
-    """Say where a source that has left the package is; empty for others.
+    """Say where to find a source that left the package; empty for others.
 
     Also that of a data set, by its name.
     """

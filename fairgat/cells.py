@@ -66,6 +66,6 @@ def parse(text: str) -> Value:
 def agrees(cell: Mapping[str, Value], published: Mapping[str, Value]) -> bool:
     """Say whether a cell has the published values of its hyperparameters.
 
-    Others may be published, too.
+    More hyperparameters may be published than the cell has.
     """
     return cell.items() <= published.items()

@@ -87,7 +87,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def remove_unfinished(folder: str | Path) -> None:
-    """Remove what writers left that were killed: what has not changed for an hour.
+    """Remove what killed writers left behind, once it is unchanged for an hour.
 
     Hidden folders, such as .git, are not looked into.
     """
@@ -157,10 +157,10 @@ def read_text(path: str | Path) -> str:
 
 
 def irregular(path: str | Path) -> str | None:
-    """Say what a path is that is no regular file, which may never end or never begin.
+    """Name the kind of a path that is no regular file, such as a pipe.
 
-    None for a regular file, a link to one, and what cannot be looked at: who opens it
-    is told why.
+    Reading one may never end or never begin. None for a regular file, a link to
+    one, and what cannot be looked at: who opens it is told why.
     """
     try:
         mode = os.stat(path).st_mode
@@ -264,7 +264,7 @@ def _forget(file: Path) -> None:
                 continue
         if others:
             write_text(listing, checksums.formatted(others))
-        else:
+        else:  # nothing is left to list
             with writing(listing):
                 listing.unlink(missing_ok=True)
 

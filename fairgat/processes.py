@@ -93,6 +93,7 @@ def kill_jobs_at_second_interrupt() -> None:
 
 
 def _kill_children() -> None:
+    """Kill the processes that this one started, and those that they did."""
     import psutil
 
     for process in psutil.Process().children(recursive=True):

@@ -27,7 +27,7 @@ from fairgat.scores.summary import with_same
 def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """Write the text of each of the audit's files, by its name.
 
-    Of a run that is not about the paper only `paired`.
+    A run that is not about the paper has only `paired`.
 
     Args:
         files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's
@@ -119,7 +119,7 @@ def _checks(
 
 
 def _distinct(frame: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
-    """Keep the rows of methods that are not another one: these judge claims."""
+    """Leave out methods that stand for another one: claims are judged without them."""
     return frame[~frame["method"].isin([*settings.same])]
 
 

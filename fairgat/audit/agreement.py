@@ -133,7 +133,7 @@ def _cap(metric: str, margins: Margins) -> float:
 def compare_protocols(
     winners: pd.DataFrame, margins: Margins, ddof: int = 1
 ) -> pd.DataFrame:
-    """Do as `compare` on link prediction, under each protocol.
+    """Judge the published results of link prediction under each protocol.
 
     A protocol's p-values are adjusted together with those of node classification, as
     they are in the audit of a run that is configured for it.
@@ -246,7 +246,7 @@ def expected_in_words(frame: pd.DataFrame) -> str:
 
 
 def verdict(line: Any, p: float) -> str:
-    """Judge a row of `compare` by `p`, the adjusted one or the unadjusted one."""
+    """Give the verdict on a row of `compare` by its p-value, adjusted or not."""
     if math.isnan(p):
         return NOT_RUN if math.isnan(line.mean) else UNDECIDED
     if -line.margin <= line.ci_low and line.ci_high <= line.margin:

@@ -258,7 +258,7 @@ def _against(
     judge: Callable[[Any, Any], Judged],
     method: str = "fairgat",
 ) -> Check:
-    """Do as `_check` against a single rival."""
+    """Judge the method's mean against a single rival's."""
 
     def judge_single(ours: list[Number], theirs: list[Number]) -> Judged:
         return judge(ours[0], theirs[0])
@@ -274,7 +274,7 @@ def _as_accurate(ours: Number, theirs: Number) -> Judged:
 
 
 def _said(form: str, *values: Any) -> str:
-    """Put numbers into words; arrays, whose words nobody reads, give none."""
+    """Put numbers into words; none for arrays, whose words nobody reads."""
     return "" if any(map(np.ndim, values)) else form.format(*values)
 
 

@@ -53,9 +53,9 @@ def compared(
 
 
 def page(frame: pd.DataFrame) -> Table:
-    """Show the differences of all cells for other splits, and of those selected.
+    """Show the differences of all cells to GAT, with intervals for other splits.
 
-    The latter once more, with intervals for other people.
+    Those of the selected cells are shown once more, with intervals for other people.
 
     Args:
         frame: as `compared` gives it.
@@ -96,6 +96,7 @@ def page(frame: pd.DataFrame) -> Table:
 
 
 def _panel(title: str, task: str, frame: pd.DataFrame) -> Panel:
+    """Make the panel of a task: a block for each data set, a row for each cell."""
     metrics = measures.names(task, "shown")
     blocks = []
     for dataset, lines in frame.groupby("dataset_title", sort=False):
@@ -104,7 +105,7 @@ def _panel(title: str, task: str, frame: pd.DataFrame) -> Panel:
         for number, (_, of_method) in enumerate(methods):
             name = of_method["title"].iloc[0]
             of_cells = of_method.groupby("cell", sort=False)
-            entries = [_cell(cell, each, metrics) for cell, each in of_cells]
+            entries = [_row_of_cell(cell, each, metrics) for cell, each in of_cells]
             rows += titled(name, entries, number)
         blocks.append(Block(dataset, rows))
     header = ["", "Cell", *map(labels.metric, metrics)]
@@ -112,12 +113,19 @@ def _panel(title: str, task: str, frame: pd.DataFrame) -> Panel:
     return Panel("stacked", header, blocks, title, align=align)
 
 
-def _cell(cell: str, lines: pd.DataFrame, metrics: Sequence[str]) -> list[Cell | Text]:
-    """Show the name of a cell and its differences; a dash where there is none."""
-    gaps = {}
+def _row_of_cell(
+    name: str, lines: pd.DataFrame, metrics: Sequence[str]
+) -> list[Cell | Text]:
+    """Make the row of a cell, a choice of hyperparameters: its name and differences.
+
+    The name is bold if the cell was selected. A dash stands where there is no
+    difference.
+    """
+    differences = {}
     for line in lines.itertuples():
         unit = measures.find(line.metric).unit
         ends = (line.low, line.high)
-        gaps[line.metric] = percent.signed(line.difference, *ends, unit, line.pairs)
-    name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
-    return [name, *(gaps.get(metric, DASH) for metric in metrics)]
+        difference = percent.signed(line.difference, *ends, unit, line.pairs)
+        differences[line.metric] = difference
+    shown_name = Cell(in_words(name), bold=bool(lines["selected"].iloc[0]))
+    return [shown_name, *(differences.get(metric, DASH) for metric in metrics)]

@@ -87,7 +87,7 @@ def _changes_logits(method: Method) -> bool:
 
 
 def _of_logits(method: Method, group: int) -> dict[str, Account]:
-    """Account for a group's gap of the logits, by the rows that it is over."""
+    """Account for a group's gap of the logits, by the rows that are averaged."""
     accounts = {}
     for each in account(method):
         if each.layer == "logit" and each.group == group:
@@ -154,7 +154,7 @@ def predictions(
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     """Say what the logits' accounts show: their parts, and what a share can change.
 
-    They are by the rows that they are over.
+    Each account is the parts that add up to a gap, by the rows that are averaged.
     """
     whole, positive = accounts["all"], accounts["label 1"]
     sentence = f"The groups' mean logits differ by {_sum(whole)}"

@@ -75,6 +75,7 @@ class Dataset(Entry):
 
     @model_validator(mode="after")
     def _reason(self) -> "Dataset":
+        """Refuse a data set that is left out without a reason."""
         if not self.enabled and not self.reason:
             raise ValueError(
                 "a data set with enabled: false needs a reason, which every table will "

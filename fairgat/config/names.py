@@ -29,7 +29,7 @@ _NO_OVERLAY = (
 
 
 def problems(config: Config) -> list[str]:
-    """List them, each with its key."""
+    """List the problems, each with its key."""
     return [
         *_unknown(config),
         *_chains(config),
@@ -119,6 +119,7 @@ def _chains(config: Config) -> Iterator[str]:
 
 
 def _chained(stands_for: Mapping[str, str | None], key: str) -> Iterator[str]:
+    """Name entries that stand for one that stands for another; `key` is its path."""
     for name, other in stands_for.items():
         further = stands_for.get(other or "")
         if further:

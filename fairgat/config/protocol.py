@@ -198,6 +198,7 @@ class Splits(Model):
 
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":
+        """Refuse shares that leave no test nodes or no edges to train on."""
         if self.train + self.validation >= 1:
             raise ValueError(
                 "train + validation must leave a share of the nodes for testing"
@@ -248,6 +249,7 @@ class Training(Model):
 
     @model_validator(mode="after")
     def _divisible(self) -> "Training":
+        """Refuse a width that the heads cannot share equally."""
         if self.hidden % self.heads:
             raise ValueError(
                 f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})"

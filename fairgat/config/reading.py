@@ -145,6 +145,7 @@ def locate(into: dict[str, Any], said: Mapping[str, Any], folder: Path) -> None:
 
 
 def _located(value: Any, folder: Path) -> Any:
+    """Resolve the paths of modules in a value, which are relative to a folder."""
     if isinstance(value, list):
         return [_located(each, folder) for each in value]
     if isinstance(value, str) and is_path(value):

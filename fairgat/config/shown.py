@@ -131,7 +131,7 @@ def table_settings(config: Config, name: str, task: Task | None) -> Shown:
     methods = config.rows_of(name) or config.distinct
     datasets = [each for each in config.datasets if _has_task(config, each, task)]
     asked = [each for each in datasets if each in config.only_datasets]
-    run = _run(config, methods)
+    run = _that_run(config, methods)
     page = _page(config, asked or datasets, run or methods, name)
 
     left_out = []
@@ -143,7 +143,7 @@ def table_settings(config: Config, name: str, task: Task | None) -> Shown:
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     """Say what a figure shows of what is run.
 
-    These are the methods of the table of its name, or all.
+    These are the methods of the table with the figure's name, or all.
     """
     methods = config.distinct if task else list(config.methods)
     if name in config.tables and config.rows_of(name):
@@ -151,7 +151,7 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     if task:
         methods = [each for each in methods if task in config.methods[each].tasks]
     datasets = config.datasets_of(task) if task else config.datasets_run
-    return Shown(**_page(config, datasets, _run(config, methods), name), task=task)
+    return Shown(**_page(config, datasets, _that_run(config, methods), name), task=task)
 
 
 def study_settings(config: Config) -> StudySettings:
@@ -192,8 +192,8 @@ def _has_task(config: Config, dataset: str, task: Task | None) -> bool:
     return task is None or config.datasets[dataset].task == task
 
 
-def _run(config: Config, methods: Iterable[str]) -> list[str]:
-    """Keep the methods that are run, or are another one that is."""
+def _that_run(config: Config, methods: Iterable[str]) -> list[str]:
+    """Keep the methods that are run, or stand for (`same_as`) one that is."""
     if not config.only:
         return list(methods)
     run = []

@@ -27,6 +27,7 @@ class Row(Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Row":
+        """Refuse a row that varies both the method and the data set, or neither."""
         of_a_method = bool(self.method) and not self.dataset and not self.methods
         of_a_dataset = bool(self.dataset and self.methods) and not self.method
         if not of_a_method and not of_a_dataset:

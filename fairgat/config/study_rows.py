@@ -80,6 +80,7 @@ def _on(config: Config, study: Study, dataset: str) -> Iterator[StudyRow]:
 def _with_variants(
     study: Study, as_it_is: StudyRow, varied: list[Row]
 ) -> Iterator[StudyRow]:
+    """List a method as it is and its variants, once for each rule of the epochs."""
     yield from _by_rule(study, as_it_is)
     for row in varied:
         where, method = row.dataset or as_it_is.dataset, row.method or as_it_is.of

@@ -95,6 +95,7 @@ def _types(read_as: dict[str, Any], texts: Iterable[str] | None) -> Any:
 
 
 def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
+    """Let pandas read the file; what it raises or warns of is a DataError."""
     import pandas as pd
 
     if read_as.get("engine", "c") != "c":  # other engines lack this one
@@ -114,6 +115,7 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
 
 
 def _check_text(path: Path, where: str) -> None:
+    """Refuse a spreadsheet, a packed file under another ending, or other binary."""
     content = path.read_bytes()
     if content.lstrip(b"\xef\xbb\xbf").startswith(_STARTS):
         raise DataError(_no_text(where, f"it begins with {content[:12]!r}"))

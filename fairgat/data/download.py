@@ -79,15 +79,14 @@ def acquire(
     """
     failures = dict[File, Unavailable]()
     entries = []
-    silent = dict[str, Unreachable]()
+    silent = dict[str, Unreachable]()  # hosts without an answer, not asked again
     for file in files:
         try:
             checksum = _obtain(file, folder, mirror, silent)
         except Unavailable as reasons:
             failures[file] = reasons
             continue
-        # Its address also where a mirror gave it: all else depends on the manifest,
-        # which is the same.
+        # The address even if a mirror gave the file, so that manifests are equal.
         source = file.url or str(file.local)
         entries.append({"name": file.name, "sha256": checksum, "source": source})
     if failures:
@@ -174,7 +173,7 @@ def _obtain(
 ) -> str:
     """Bring one file to `folder` from the first place that has it; return its SHA-256.
 
-    `silent` are the hosts that did not answer.
+    `silent` are the hosts that did not answer, which are not asked again.
     """
     target = folder / file.basename
     if file.pin and target.exists():
@@ -221,6 +220,7 @@ def _asked(
 
 
 def _copy(origin: Path, part: Path) -> None:
+    """Copy a file; say as Unavailable why it cannot be read."""
     what = irregular(origin)
     if what:
         raise Unavailable(f"it is {what}, and a file is needed")

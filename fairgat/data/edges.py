@@ -121,6 +121,7 @@ def _are_edges(listed: Table, link_if: str) -> tuple[np.ndarray, str]:
 
 
 def _link(text: str) -> float:
+    """Read a text of the column that says which rows are edges; NaN if it cannot."""
     if text in _LINKS:
         return _LINKS[text]
     try:

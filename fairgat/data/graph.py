@@ -216,6 +216,7 @@ class Graph:
 
 
 def _check_shapes(graph: Graph) -> None:
+    """Refuse arrays of another shape or type than `Graph` promises."""
     edges = graph.edge_index
     _check_array("features", graph.features, "(N, F)", graph.features.ndim == 2)
     n = graph.num_nodes

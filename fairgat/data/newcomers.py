@@ -73,7 +73,7 @@ def join(
     links = tables.read_edges(edges, options, everyone)
     groups, said_of_groups = _groups(given, columns, options)
     labels = _labels(given, options)
-    _check_cells(given, columns, options)
+    _check_values(given, columns, options)
     if given.wrong or links.wrong:
         raise told([*given.wrong, *links.wrong])
 
@@ -133,6 +133,7 @@ def _reading(options: tables.Options, nodes: Path, edges: Path) -> tables.Option
 
 
 def _in_place(file: OwnFile, path: Path) -> OwnFile:
+    """Give what is declared of a file of training, for a file that is read like it."""
     kind = irregular(path)
     if kind:
         raise DataError(f"{path} cannot be read: it is {kind}")
@@ -249,7 +250,7 @@ def _labels(given: Table, options: Roles) -> np.ndarray | None:
     return labels
 
 
-def _check_cells(given: Table, columns: Columns, options: Roles) -> None:
+def _check_values(given: Table, columns: Columns, options: Roles) -> None:
     """Note cells of which training would make no feature."""
     for name, kind in _columns_of(columns.features).items():
         if kind == "number":
@@ -308,12 +309,14 @@ def _features(
 
 
 def _said_of_columns(before: Table, given: Table) -> Iterator[str]:
+    """Say which columns are not used, as training had none of them."""
     more = [repr(name) for name in given.frame if name not in before.frame]
     if more:
         yield f"training had no column {', '.join(more)}: not used"
 
 
 def _said_of_categories(given: Table, features: Sequence[Feature]) -> Iterator[str]:
+    """Say how many people have a category that training did not have."""
     for name, kind in _columns_of(features).items():
         if kind != "category":
             continue
@@ -328,6 +331,7 @@ def _said_of_categories(given: Table, features: Sequence[Feature]) -> Iterator[s
 
 
 def _said_of_numbers(given: Table, features: Sequence[Feature]) -> Iterator[str]:
+    """Say how many people have a number far outside training's."""
     for feature in features:
         if feature.kind != "number":
             continue

@@ -47,7 +47,7 @@ Key = TypeVar("Key")
 
 
 def assemble(roles: Roles, nodes: Table, edges: Edges) -> Graph:
-    """Make the graph.
+    """Make the graph of a table of nodes and of edges between its rows.
 
     Args:
         roles: what the columns of the nodes are.
@@ -232,7 +232,7 @@ def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:
 
 
 def inverted(values_of: Mapping[Key, Iterable[str]]) -> dict[str, Key]:
-    """Give for each value what it is a value of."""
+    """Give for each value the key that it is listed under."""
     inverted: dict[str, Key] = {}
     for key, values_of_key in values_of.items():
         for value in values_of_key:
@@ -267,7 +267,7 @@ def _check_occur(
 def _check_spelling(
     nodes: Table, name: str, declared: Mapping[str, object], key: str
 ) -> list[str]:
-    """Refuse a text that is another one but for its spelling, and list these.
+    """Refuse texts that differ from another one in spelling only, and list them.
 
     That is case or the form of a number. The other one is declared, or any where none
     is, and occurs.
@@ -430,7 +430,7 @@ def _check_not_again(
     sensitive: np.ndarray,
     labels: np.ndarray,
 ) -> None:
-    """Refuse a column with a feature that is the label or a group again, or one's flag.
+    """Refuse a column whose feature repeats the label or a group, or flags one.
 
     It is the same for all nodes of each value.
     """

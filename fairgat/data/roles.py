@@ -21,6 +21,7 @@ MOST_GROUPS = 12
 
 
 def _text(value: Any) -> Any:
+    """Write a value as the file has it; refuse one that YAML reads otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(
             "write quotes around the value, as the file has it: YAML reads this one as "
@@ -76,6 +77,7 @@ class OwnFile(Model):
 
     @model_validator(mode="after")
     def _known(self) -> "OwnFile":
+        """Refuse a file that is not known by a path, or by an address and checksum."""
         if self.url and not (self.sha256 or self.git_blob):
             raise ValueError(
                 "a file with a `url` needs its `sha256`: what is fetched is checked"
@@ -120,6 +122,7 @@ class EdgeFile(OwnFile):
     @model_validator(mode="before")
     @classmethod
     def _renamed(cls, given: Any) -> Any:
+        """Say what `weight` is called now."""
         if isinstance(given, dict) and "weight" in given:
             raise ValueError(
                 f"`weight` is now `link_if: {given['weight']}`, for it only says which "
@@ -183,6 +186,7 @@ class Roles(Model):
 
     @model_validator(mode="after")
     def _fit(self) -> "Roles":
+        """Refuse roles that contradict each other, or values that are named twice."""
         if (self.groups or self.bins) and len(self.sensitive) > 1:
             raise ValueError(
                 "`groups` and `bins` are for a single attribute: recode several in the "

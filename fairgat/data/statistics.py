@@ -104,6 +104,7 @@ def _label_gap(groups: list[dict[str, Any]]) -> float:
 
 
 def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[str, Any]:
+    """Count the nodes and labels of a group, and its edges within it."""
     inside = graph.sensitive == group
     labels = graph.labels[inside & (graph.labels != UNLABELLED)]
     edges_from_it = inside[graph.edge_index[0]]
@@ -265,6 +266,7 @@ def _notes(
     differ: set[str],
     stands_for: str | None,
 ) -> list[str]:
+    """Say in sentences why counts differ from the paper's, and what was left out."""
     notes = []
     if stands_for:
         notes.append(
@@ -287,6 +289,7 @@ def _notes(
 
 
 def _training_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
+    """Say how the training graph's edges differ from the paper's."""
     edges = ours["train_edges"]
     if edges != paper["train_edges"]:
         return (
@@ -299,6 +302,7 @@ def _training_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
 
 
 def _whole_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
+    """Say how the whole graph's edges differ from the paper's."""
     papers = paper["inter_edges"] + paper["intra_edges"]
     note = (
         f"The symmetrised graph has {ours['edges']} directed edges, the paper counts "

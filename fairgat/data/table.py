@@ -86,21 +86,23 @@ class Table:
         return texts(self.column(name))
 
     def numbers(self, name: str) -> np.ndarray:
-        """Give each cell's number, (N,) float64; NaN is what is none.
+        """Give each cell's number, (N,) float64; NaN where it is none.
 
         In a column of nothing but true and false, these are 1 and 0.
         """
         values = self.column(name)
         if values.dtype.kind in "iufb":
             return to_numbers(values)
-        stripped = values.map(lambda cell: cell.strip() if _is_text(cell) else cell)
+        stripped = values.map(lambda value: value.strip() if _is_text(value) else value)
         if set(stripped.dropna()) <= _BOOLEANS.keys():
             return to_numbers(stripped.map(_BOOLEANS))
-        plain = values.map(lambda cell: self.plain(cell) if _is_text(cell) else cell)
+        plain = values.map(
+            lambda value: self.plain(value) if _is_text(value) else value
+        )
         return to_numbers(plain)
 
     def plain(self, text: str) -> str:
-        """Write a number as Python does; a point that is no decimal mark makes none."""
+        """Write a number as Python does; with decimal commas, a point makes it none."""
         marks = str.maketrans(f"{self.decimal}.", f".{self.decimal}")
         return text.replace(self.thousands, "").translate(marks)
 
@@ -110,7 +112,7 @@ class Table:
         """Note the first row for which `wrong` (N,) holds, and how many others.
 
         Args:
-            what: is wrong.
+            what: the end of the message, in words, on what is wrong.
             name: the column whose cell is shown.
         """
         if not wrong.any():
@@ -121,29 +123,28 @@ class Table:
         if others:
             row += f", and {others} more"
         if name is not None:
-            cell = _said(self.frame[name].iloc[first])
-            what = f"column {name!r} is {cell}, {what}"
-            if cell == "empty":
+            found = _said(self.frame[name].iloc[first])
+            what = f"column {name!r} is {found}, {what}"
+            if found == "empty":
                 what += self.if_empty
         self.wrong.append(f"{self.where}: {what} ({row})")
 
     def refuse_unreadable(self, wrong: np.ndarray, name: str, otherwise: str) -> None:
-        """Note the cells (N,) that are no numbers: one problem for each way out.
+        """Note where texts are no numbers, one problem for each advice.
 
         Args:
-            otherwise: the way out where a cell looks like no number.
+            wrong: (N,) bool, the rows with a text that is no number.
+            otherwise: the advice on a text that looks like no number (`_READ_AS`).
         """
         if not wrong.any():
             return
-        cells = self.texts(name).where(wrong, "")
-        advice_of = {}
-        for cell in cells.unique():
-            advice_of[cell] = _advice(cell, otherwise) if cell else ""
-        advised = cells.map(advice_of)
+        unreadable = self.texts(name).where(wrong, "")
+        found = unreadable[wrong].unique()
+        advice_of = {text: _advice(text, otherwise) for text in found}
+        advised = unreadable.map(advice_of)
         for advice in dict.fromkeys(advice_of.values()):
-            if advice:
-                what = f"which is not a number: {advice}"
-                self.refuse(advised == advice, what, name)
+            what = f"which is not a number: {advice}"
+            self.refuse(advised == advice, what, name)
 
 
 @contextmanager
@@ -164,20 +165,20 @@ def told(wrong: Iterable[str]) -> DataError:
     return DataError("\n".join(lines))
 
 
-def _is_text(cell: Any) -> bool:
-    return isinstance(cell, str)
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _said(cell: Any) -> str:
-    if cell is None or cell != cell or not str(cell).strip():
+def _said(value: Any) -> str:
+    if value is None or value != value or not str(value).strip():
         return "empty"
-    return repr(str(cell)[:80])
+    return repr(str(value)[:80])
 
 
-def _advice(cell: str, otherwise: str) -> str:
-    """Say what makes a number of a cell that is none to pandas."""
+def _advice(text: str, otherwise: str) -> str:
+    """Say what makes a number of a text that is none to pandas."""
     for pattern, advice in _READ_AS.items():
-        if re.fullmatch(pattern, cell):
+        if re.fullmatch(pattern, text):
             return advice
     return otherwise
 
@@ -208,7 +209,7 @@ def mapped(
 
 
 def to_numbers(values: "pd.Series") -> np.ndarray:
-    """Read cells as numbers, (N,) float64; NaN is what is none."""
+    """Read cells as numbers, (N,) float64; NaN where one is none."""
     import pandas as pd
 
     numbers = pd.to_numeric(values, errors="coerce")

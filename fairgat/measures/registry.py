@@ -116,7 +116,9 @@ def _calibration(decisions: Decisions) -> np.ndarray:
 
 
 def _exposure(percent: int) -> tuple[Measure, ...]:
-    """List the measures of the first pairs, as many as a percentage of the true links.
+    """List the measures of the k pairs that are ranked first.
+
+    k is `percent` % of the number of true links.
 
     Beside NDKL stands that of a perfect ranking, the true links in a random order.
     """

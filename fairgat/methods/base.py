@@ -146,9 +146,10 @@ class Method:
 
     @property
     def _replays(self) -> bool:
-        """Whether training's pass is the one here, on a GPU.
+        """Whether passes can be replayed as a CUDA graph (`_replayed`).
 
-        Then it is always the same kernels on the same tensors.
+        They can on a GPU, unless a method has an `embed` of its own: they are always
+        the same kernels on the same tensors.
         """
         return self.task.features.is_cuda and type(self).embed is Method.embed
 
@@ -198,7 +199,7 @@ class Method:
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What training's graph decided, by attribute, and stays with new people."""
+        """What the training graph decided and new people don't change, by attribute."""
         return {}
 
     def on(self, task: Task) -> "Method":

@@ -1,7 +1,7 @@
 """FairGAT (Algorithm 1), in three steps.
 
-They are S1, fair attention, S2, spectral normalisation, and S3, scaled representations.
-The ablations are this method with fewer `steps`.
+Step 1 is fair attention, step 2 spectral normalisation, and step 3 scales the
+representations. The ablations are this method with fewer `steps`.
 """
 
 from collections.abc import Callable
@@ -26,10 +26,10 @@ class Settings(Model):
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
     shares: Literal["paper", "balanced"] | None = None
-    """What S1 gives each group: the paper's alpha_chi, one share for all other groups,
-    or masses with which mixing keeps the same part of the difference between any two
-    groups. Where absent, balanced in node classification with more than two groups, for
-    which the paper has no alpha_chi, and otherwise the paper's."""
+    """What step 1 gives each group: the paper's alpha_chi, one share for all other
+    groups, or masses with which mixing keeps the same part of the difference between
+    any two groups. Where absent, balanced in node classification with more than two
+    groups, for which the paper has no alpha_chi, and otherwise the paper's."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
     """The most attention that inter-edges may get (Eq. 8). In link prediction, and with
     more than two groups, what they get."""
@@ -42,9 +42,9 @@ class Settings(Model):
     follows from `alpha_chi_max`, as it would if all K groups were as large and everyone
     had neighbours of each: 1 - alpha_chi_max K / (K - 1)."""
     eta: Annotated[float, Field(gt=0)] = 1.0
-    """S3's factor on features of unit variance."""
+    """Step 3's factor on features of unit variance."""
     center: bool = False
-    """Whether S3 subtracts the mean as well; the paper does not say, its equations
+    """Whether step 3 subtracts the mean as well; the paper does not say, its equations
     scale only."""
 
     @model_validator(mode="after")
@@ -77,6 +77,8 @@ class Settings(Model):
 
 
 class _FairGAT(Method):
+    """What both tasks share: the layers and networks with the steps that are on."""
+
     settings: Settings
 
     def alpha_chi(self) -> float:
@@ -89,7 +91,7 @@ class _FairGAT(Method):
 
     @cached_property
     def shares(self) -> float | Shares | None:
-        """What S1 gives to each group; None without S1."""
+        """What step 1 gives to each group; None without step 1."""
         settings, num_groups = self.settings, self.task.graph.num_groups
         if 1 not in settings.steps:
             return None
@@ -109,7 +111,7 @@ class _FairGAT(Method):
 
     @cached_property
     def csr(self) -> CSRGraph:
-        """The training graph, cut as S1 needs it."""
+        """The training graph, cut as step 1 needs it."""
         task = self.task
         if self.shares is None:
             return task.plain_csr

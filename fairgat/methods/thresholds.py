@@ -111,7 +111,12 @@ class Choices:
     def of(
         cls, logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int
     ) -> "Choices":
-        """List the thresholds of a group, one of `groups`."""
+        """List the thresholds of a group, one of `groups`.
+
+        Args:
+            logits, labels: (n,) of its nodes.
+            counted: (n,) bool, the nodes whose rate of positive decisions is limited.
+        """
         if not logits.size:
             return cls(*np.zeros((3, 1)), rated=False)
 
@@ -126,9 +131,11 @@ class Choices:
         # The k-th threshold decides the k nodes of the largest logits positive.
         num_positive = np.append(0, counted[order].cumsum())
         rates = num_positive / max(counted.sum(), 1)
-        num_right = np.append(0, (2 * labels - 1).cumsum())
+        num_right = np.append(0, (2 * labels - 1).cumsum())  # beyond those of the first
+        # Less than one node over all groups: of equally good ones that nearest to 0.
         distances = abs(cuts)
-        gains = num_right - 0.1 / groups * distances / distances.max()
+        penalty = 0.1 / groups * distances / distances.max()
+        gains = num_right - penalty
         rated = bool(counted.any())
         return cls(cuts[separates], rates[separates], gains[separates], rated)
 

@@ -313,19 +313,20 @@ def _sum(alpha, x, rowptr, source, *_):
     " Tensor tcuts) -> (Tensor, Tensor)",
     lambda grad, alpha, x, *_: (_like(alpha), _like(x)),
 )
-def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
+def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, _tcuts):
     """Gradients of alpha (H, E) and of x, a block of columns at a time.
 
-    The kernel reads the edges by source, and so has the weights in that order.
+    The kernel reads the edges by source: `tedge` brings the weights into that order,
+    `position` their gradients back.
     """
     grad_x, grad_weight = _like(x), _like(alpha)
     if not x.size(-1):
         return grad_weight.zero_(), grad_x
-    weight = _take_columns(alpha, tedge)
+    weight = _take_columns(alpha, tedge)  # now by source
     for block in _blocks(alpha.size(0), x):
-        # What an earlier block has written is added to: to x that all heads share, and
-        # to an edge's dot product over the columns.
+        # The gradient of x that all heads share sums over the heads,
         adds_to_x = x.dim() == 2 and block.head > 0
+        # and that of an edge's weight over the blocks of its head.
         adds_to_weight = block.out_column > block.head * x.size(-1)
         launch(
             kernels.aggregate_gradient,
@@ -342,7 +343,8 @@ def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
             grad_weight.numpy()[block.head],
             adds_to_weight,
         )
-    return _take_columns(grad_weight, position), grad_x
+    grad_alpha = _take_columns(grad_weight, position)  # back in the order of alpha
+    return grad_alpha, grad_x
 
 
 def _take_columns(values: Tensor, index: Tensor) -> Tensor:

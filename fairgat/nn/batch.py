@@ -75,7 +75,7 @@ def mean_of(x: Tensor, batch: Batch | None) -> Tensor:
 
 
 def of_nodes(values: Tensor, batch: Batch | None) -> Tensor:
-    """What `mean_of` gave, as it goes with x (N, ...): each node has its graph's."""
+    """What `mean_of` gave, repeated for each node: with `batch`, its graph's values."""
     return values if batch is None else batch.of_nodes(values)
 
 

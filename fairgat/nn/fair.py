@@ -21,26 +21,27 @@ from fairgat.nn.shares import Shares
 class FairGATConv(GATConv):
     r"""The fair attention layer of FairGAT, each of whose steps can be left out.
 
-    They are those of Algorithm 1. S1 (equation 10): a node with neighbours in both
+    They are those of Algorithm 1. Step 1 (equation 10): a node with neighbours in both
     groups gives `alpha_chi` of its attention to inter-edges and the rest to
     intra-edges, self-loop included; the softmax is taken within each. With `Shares` it
-    gives each group a mass of its own. S2: the weight matrix is divided by its spectral
-    norm, unless S3, which undoes any factor, follows. S3: every feature of C = X W^T
-    and of Z = alpha C is scaled to a standard deviation of `eta` over the nodes;
-    attention scores are those of the scaled C.
+    gives each group a mass of its own. Step 2: the weight matrix is divided by its
+    spectral norm, unless step 3, which undoes any factor, follows. Step 3: every
+    feature of C = X W^T and of Z = alpha C is scaled to a standard deviation of `eta`
+    over the nodes; attention scores are those of the scaled C.
 
     Args:
-        alpha_chi: S1's share, in [0, 1], or `Shares`; None leaves S1 out.
-        spectral_norm: S2.
-        eta: S3's factor; None leaves S3 out. Deviations are those over all nodes of the
-            call, so an output depends on all of them; with `batch`, over each graph's.
-        center: also subtract the mean in S3.
+        alpha_chi: step 1's share, in [0, 1], or `Shares`; None leaves step 1 out.
+        spectral_norm: step 2.
+        eta: step 3's factor; None leaves step 3 out. Deviations are those over all
+            nodes of the call, so an output depends on all of them; with `batch`, over
+            each graph's.
+        center: also subtract the mean in step 3.
 
-    The others are those of `GATConv`. Of its steps, `attend` is S1 and `normalise` S3.
+    The others are those of `GATConv`. Step 1 is in `attend`, step 3 in `normalise`.
 
     Raises:
         ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive`
-            is missing where S1 needs it.
+            is missing where step 1 needs it.
     """
 
     scales_by_step_3 = True
@@ -102,11 +103,11 @@ class FairGATConv(GATConv):
         Args:
             sensitive: (N,) the sensitive group of each node: integers, bool or strings,
                 of two groups or more; equal values make an intra-edge, different ones
-                an inter-edge. Without S1 it is not needed. With S1 it must not be given
-                where `edge_index` is a `CSRGraph`, which is made with it, and with the
-                layer's shares if it has any.
+                an inter-edge. Without step 1 it is not needed. With step 1 it must not
+                be given where `edge_index` is a `CSRGraph`, which is made with it, and
+                with the layer's shares if it has any.
             batch: (N,) integers, the graph of each node, in any order, as PyTorch
-                Geometric's norms take it: S3 takes each graph's own deviations.
+                Geometric's norms take it: step 3 takes each graph's own deviations.
             batch_size: B, the number of graphs; one more than the largest if None.
         """
         self._check_steps()  # they may have been set since
@@ -141,7 +142,7 @@ class FairGATConv(GATConv):
         keep: Tensor | None,
         edge: Tensor | None = None,
     ) -> Tensor:
-        """S1: attention coefficients (H, E).
+        """Step 1: attention coefficients (H, E).
 
         `alpha_chi` goes to the inter-edges of a row that has both kinds.
         """
@@ -159,7 +160,7 @@ class FairGATConv(GATConv):
         )
 
     def normalise(self, features: Features) -> Features:
-        """S3 of C and of Z.
+        """Step 3 of C and of Z.
 
         Without `center` it is a factor of the columns, and nothing is multiplied out.
         """
@@ -170,14 +171,14 @@ class FairGATConv(GATConv):
         return features.standardised(self.eta)
 
     def weight(self) -> Tensor:
-        """W (H * C, F_in) of a pass: with S2 divided by its spectral norm."""
+        """W (H * C, F_in) of a pass; step 2 divides it by its spectral norm."""
         weight = self.lin.weight
         return spectrally_normalised(weight) if self._takes_step_2() else weight
 
     def transform(self, x: Tensor) -> Features:
-        """C = X W^T after S2.
+        """C = X W^T after step 2.
 
-        A plain `lin` takes `weight`; of another one S2 first finds the matrix.
+        A plain `lin` multiplies by `weight`; of another, step 2 first finds the matrix.
         """
         c = super().transform(x)
         if is_plain(self.lin) or not self._takes_step_2():
@@ -186,7 +187,7 @@ class FairGATConv(GATConv):
         return replace(c, values=c.values / norm)
 
     def _takes_step_2(self) -> bool:
-        """Whether S2 makes a difference: S3 undoes any factor of the weight."""
+        """Whether step 2 makes a difference: step 3 undoes any factor of the weight."""
         return self.spectral_norm and self.eta is None
 
     def extra_repr(self) -> str:
@@ -197,7 +198,7 @@ class FairGATConv(GATConv):
         return steps + super().extra_repr()
 
     def _check_steps(self) -> None:
-        """Refuse an alpha_chi or eta with which there is no S1 or S3."""
+        """Refuse an alpha_chi or eta with which there is no step 1 or step 3."""
         alpha_chi, eta = self.alpha_chi, self.eta
         # A tensor's gradient would be lost, and a flag is no share.
         is_number = isinstance(alpha_chi, Real) and not isinstance(alpha_chi, bool)

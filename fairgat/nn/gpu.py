@@ -258,11 +258,15 @@ def _by_length(
 def softmax(
     s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
 ):
-    """Attention (H, E), as the operator's schema has it."""
+    """Attention (H, E): in each segment a softmax of its edges' scores, times its mass.
+
+    Scores are s (H, N) of sources, t (H, M) of targets and, if given, u (H, E) of
+    edges. `keep` (E,) bool is which edges are kept; all where None.
+    """
     alpha = s.new_empty(len(s), source.numel())
-    # Some array, which is not read, where there is none.
-    u_or_any = s if u is None else u
-    keep_or_any = alpha if keep is None else keep.contiguous().view(torch.int8)
+    unread = s  # a kernel's argument cannot be None
+    u_or_unread = unread if u is None else u
+    keep_or_unread = unread if keep is None else keep.contiguous().view(torch.int8)
     _by_length(
         _softmax,
         cuts,
@@ -271,16 +275,16 @@ def softmax(
         segptr,
         mass,
         source,
-        keep_or_any,
+        keep_or_unread,
         s,
         t,
-        u_or_any,
+        u_or_unread,
         alpha,
         slope,
         source.numel(),
         *s.stride(),
         *t.stride(),
-        *u_or_any.stride(),
+        *u_or_unread.stride(),
         S=mass.size(1),
         HAS_KEEP=keep is not None,
         HAS_U=u is not None,
@@ -293,7 +297,8 @@ def softmax_gradient(
 ):
     """Gradients of s, t and u, from alpha and its gradient (H, E)."""
     rows, edges = rowptr.numel() - 1, source.numel()
-    u_or_any = s if u is None else u
+    unread = s  # a kernel's argument cannot be None
+    u_or_unread = unread if u is None else u
     grad_score = torch.empty_like(alpha)
     grad_s, grad_t = s.new_empty(s.shape), t.new_empty(t.shape)
     _by_length(
@@ -305,7 +310,7 @@ def softmax_gradient(
         source,
         s,
         t,
-        u_or_any,
+        u_or_unread,
         alpha,
         grad.contiguous(),
         grad_score,
@@ -315,7 +320,7 @@ def softmax_gradient(
         edges,
         *s.stride(),
         *t.stride(),
-        *u_or_any.stride(),
+        *u_or_unread.stride(),
         S=(segptr.numel() - 1) // max(rows, 1),
         HAS_U=u is not None,
     )
@@ -519,7 +524,7 @@ def _strides(x: Tensor) -> tuple[int, int]:
 
 
 def _with_long_rows(out: Tensor, cuts: Tensor, parts: Tensor) -> Tensor:
-    """`out`, once the rows that were cut have the sums of their parts."""
+    """Write the sums of their parts to the rows of `out` that were cut; return it."""
     if len(cuts):
         width = out[0].numel()
         tile = _tile(min(width, 128))
@@ -531,7 +536,11 @@ def _with_long_rows(out: Tensor, cuts: Tensor, parts: Tensor) -> Tensor:
 
 
 def aggregate(alpha, x, rowptr, source, cuts, *_):
-    """Each row's sum (M, H, C), as the operator's schema has it."""
+    """Sum alpha (H, E) times x over each row's neighbours: (M, H, C).
+
+    A program has a row, or a part of one of more than LONG edges (`cuts`);
+    `_with_long_rows` adds up the parts.
+    """
     rows, heads, columns = rowptr.numel() - 1, alpha.size(0), x.size(-1)
     x = _rows_apart(x)
     out = x.new_empty(rows, heads, columns)
@@ -559,7 +568,11 @@ def aggregate(alpha, x, rowptr, source, cuts, *_):
 
 
 def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
-    """Gradients of alpha (H, E) and of x, as the operator's schema has them."""
+    """Gradients of alpha (H, E) and of x, given `grad` (M, H, C), that of the sums.
+
+    A program has a source, whose edges are those of the transposed graph (`tptr`,
+    `ttarget`, `tedge`), or a part of one of more than LONG edges (`tcuts`).
+    """
     heads, columns, x = alpha.size(0), x.size(-1), _rows_apart(x)
     programs = 1 if x.dim() == 2 else heads  # for each source
     grad_x, grad_alpha = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
@@ -590,7 +603,7 @@ def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
 
 
 def dot_products(grad, x, rowptr, source, cuts):
-    """(H, E) the gradient of alpha alone."""
+    """(H, E) the gradient of alpha alone, each edge's product of `grad` and x."""
     rows, heads, columns = grad.shape
     x, out = _rows_apart(x), grad.new_empty(heads, source.numel())
     if out.numel():

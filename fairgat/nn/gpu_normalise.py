@@ -133,12 +133,24 @@ def _moments_to_factor(
 
 
 def column_factor(x, fallback, eta, earlier_inverse=None):
-    """Factor (F,), mean (2, F) and inverse (F,), as the operator's schema has them."""
+    """Find eta / std (F,) of the columns of x (N, F), and what the gradient needs.
+
+    One kernel takes the moments of PARTS of the rows, a second one joins them.
+
+    Args:
+        fallback: (F,) in place of 1 / std where a column does not vary; 1 if None.
+        earlier_inverse: (F,) 1 / std of the columns that x has sums of, None where it
+            has no sums (see `columns.column_factor`).
+
+    Returns:
+        The factor (F,); the mean (2, F), a sum of two; and 1 / std (F,), or 0.
+    """
     x = x if x.stride(-1) == 1 else x.contiguous()
     rows, columns = x.shape
     partial = x.new_empty(PARTS, 2, columns, dtype=torch.float32)
     mean = partial.new_empty(2, columns)
     factor, inverse = partial.new_empty(columns), partial.new_empty(columns)
+    unread = factor  # a kernel's argument cannot be None
     if columns:
         blocks = triton.cdiv(columns, COLUMNS)
         _part_moments[(PARTS, blocks)](
@@ -147,8 +159,8 @@ def column_factor(x, fallback, eta, earlier_inverse=None):
         _moments_to_factor[(blocks,)](
             x,
             partial,
-            factor if fallback is None else fallback,
-            factor if earlier_inverse is None else earlier_inverse,
+            unread if fallback is None else fallback,
+            unread if earlier_inverse is None else earlier_inverse,
             factor,
             mean,
             inverse,
@@ -199,15 +211,22 @@ def _column_factor_gradient(
 
 
 def column_factor_gradient(grad, shift, x, mean, inverse, eta):
-    """The gradients of x and of the fallback, as the operator's schema has them."""
+    """Gradients of x (N, F) and of the fallback (F,), given that of eta / std.
+
+    Args:
+        grad: (F,) that of eta / std.
+        shift: (F,) what is added to every row of x's gradient, or None.
+        mean, inverse: what `column_factor` returned with the factor.
+    """
     x = x if x.stride(-1) == 1 else x.contiguous()
     rows, columns = x.shape
     grad_x, grad_fallback = x.new_empty(x.shape), torch.empty_like(inverse)
     grid = triton.cdiv(max(rows, 1), ROWS), triton.cdiv(columns, COLUMNS)
+    unread = inverse  # a kernel's argument cannot be None
     if columns:
         _column_factor_gradient[grid](
             grad.contiguous(),
-            inverse if shift is None else shift.contiguous(),
+            unread if shift is None else shift.contiguous(),
             x,
             mean,
             inverse,
@@ -273,7 +292,7 @@ def _sum_of_parts(
 
 
 def scale_and_shift_gradient(grad, x, scale):
-    """The gradients (N, F), (F,) and (F,) of x, the scale and the bias."""
+    """Gradients of x (N, F), the scale (F,) and the bias (F,) of x * scale + bias."""
     rows, columns = x.shape
     grad_x = x.new_empty(x.shape)
     grad_scale, grad_bias = scale.new_empty(columns), scale.new_empty(columns)
@@ -392,7 +411,7 @@ def _matrix_setup(ctx, inputs, output):
 
 
 def _matrix_backward(ctx, grad, *_):
-    """The gradients by the operator's six arguments; those of `factor` alone count."""
+    """Gradients of the operator's six arguments, from that of its first result."""
     weight, cov, inverse, product = ctx.saved_tensors
     grads = torch.ops.fairgat.matrix_factor_backward(
         grad, weight, product, inverse, ctx.eta
@@ -420,11 +439,19 @@ def _matrix_backward(ctx, grad, *_):
     device="CUDA",
 )
 def matrix_factor(weight, mean, cov, fallback, eta, earlier_inverse=None):
-    """Factor and inverse (H, C), and weight @ cov for the gradient."""
+    """Find eta / std (H, C) of the columns of a product, from x's covariance.
+
+    The product x @ weight^T is not computed. Arguments are as for
+    `columns.matrix_factor`.
+
+    Returns:
+        The factor (H, C), 1 / std (H, C) or 0, and weight @ cov for the gradient.
+    """
     weight, mean, cov = weight.contiguous(), mean.contiguous(), cov.contiguous()
     heads, rows, columns = weight.shape
     product = weight @ cov
     factor, inverse = weight.new_empty(heads, rows), weight.new_empty(heads, rows)
+    unread = factor  # a kernel's argument cannot be None
     # From one head to the next; 0 where they have the same x.
     head_mean = head_cov = 0
     if len(cov) > 1:
@@ -434,8 +461,8 @@ def matrix_factor(weight, mean, cov, fallback, eta, earlier_inverse=None):
         product,
         mean,
         cov,
-        factor if fallback is None else fallback.contiguous(),
-        factor if earlier_inverse is None else earlier_inverse.contiguous(),
+        unread if fallback is None else fallback.contiguous(),
+        unread if earlier_inverse is None else earlier_inverse.contiguous(),
         factor,
         inverse,
         rows,
@@ -464,7 +491,11 @@ def matrix_factor(weight, mean, cov, fallback, eta, earlier_inverse=None):
     device="CUDA",
 )
 def matrix_factor_gradient(grad, weight, product, inverse, eta):
-    """The gradients of weight and of the fallback; between them, `scaled`."""
+    """Gradients of weight (H, C, K) and the fallback (H, C), given that of eta / std.
+
+    Between them `scaled` (H, C, K), of which the covariance's gradient is made: the
+    weight times the gradient of each column's variance.
+    """
     weight = weight.contiguous()
     grad_weight, scaled = torch.empty_like(weight), torch.empty_like(weight)
     grad_fallback = torch.empty_like(inverse)

@@ -23,9 +23,9 @@ class NodeClassifier(nn.Module):
             `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
-        spectral_norm: FairGAT's step S2 on the linear layer, unless S3 follows: its
+        spectral_norm: FairGAT's step 2 on the linear layer, unless step 3 follows: its
             weight is divided by its largest singular value.
-        eta: S3 on the linear layer's output Z, which is scaled to this standard
+        eta: step 3 on the linear layer's output Z, which is scaled to this standard
             deviation; None leaves it out.
         center: also subtract Z's mean.
     """
@@ -65,7 +65,7 @@ class NodeClassifier(nn.Module):
     ) -> Tensor:
         """(N,) logits of representations (N, hidden).
 
-        With `batch`, as for `FairGATConv.forward`, S3 takes each graph's own
+        With `batch`, as for `FairGATConv.forward`, step 3 takes each graph's own
         deviations.
         """
         z = self.linear(h).squeeze(1)
@@ -88,7 +88,7 @@ class NodeClassifier(nn.Module):
 
 
 class SpectralLinear(nn.Linear):
-    """A linear layer with S2: its weight is divided by its spectral norm."""
+    """A linear layer with step 2: its weight is divided by its spectral norm."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, C) of x (N, F)."""

@@ -167,7 +167,7 @@ class ArgumentCheck:
         return [None if place is None else arguments[place] for place in places]
 
     def refusing_mixed_devices(self, fake: Callable) -> Callable:
-        """The fake function, which a real array is not mixed with."""
+        """The fake function, which refuses arrays of different devices."""
 
         @wraps(fake)
         def call(*arguments):

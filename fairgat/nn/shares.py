@@ -135,7 +135,7 @@ class Shares:
 def _check_shares(
     groups: np.ndarray, target: np.ndarray, kinds: np.ndarray, masses: np.ndarray
 ) -> None:
-    """Refuse attributes of `Shares` that do not fit, as its Raises has it."""
+    """Refuse attributes of `Shares` that do not fit; its Raises lists how."""
     size = len(groups)
     if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
         raise ValueError(

@@ -90,6 +90,7 @@ def of_table(table: str) -> pd.DataFrame:
 
 
 def _as_fractions(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give published percentages as fractions; the first of several of a result."""
     keys = ["dataset", "method", "metric"]
     printed = ["paper_mean", "paper_std"]
     frame = rows.drop_duplicates(keys)

@@ -34,6 +34,7 @@ def check_judged(config: Config) -> None:
 
 
 def _check_settings(provenance: Path, config: Config) -> None:
+    """Refuse settings that are not those of the earlier run, as it recorded them."""
     try:
         recorded = read_json(provenance).get("config", {})
     except DataError as error:

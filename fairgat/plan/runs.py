@@ -255,7 +255,7 @@ class Plan:
         return list(files)
 
     def _files(self, kind: str, task: Task) -> list[str]:
-        """List them for one task."""
+        """List the files of a kind for one task."""
         datasets = self.config.datasets_of(task)
         match kind:
             case "runs" | "cells" | "winners":
@@ -283,7 +283,7 @@ class Plan:
         return files
 
     def _files_of(self, kind: str, task: Task, dataset: str, method: str) -> list[str]:
-        """List them for one method on one data set."""
+        """List the files of a kind for one method on one data set."""
         match kind:
             case "selection":
                 return [self.selection(task, dataset, method)]
@@ -306,7 +306,7 @@ class Plan:
     def timed(self, dataset: str) -> list[str]:
         """List the methods whose epochs are timed on a data set.
 
-        These are such as are run on it, and such as have no tasks.
+        These are the methods that are run on it, and those without tasks.
         """
         asked = self.config.only or self.config.methods
         known = [name for name in asked if not self.config.methods[name].tasks]
@@ -325,7 +325,7 @@ class Plan:
     def tables(self) -> list[str]:
         """List the tables that this run has files for, in their order.
 
-        Of those of scores, such as list methods.
+        A table of scores without methods has none.
         """
         shown = []
         for name in self.config.tables:
@@ -356,7 +356,7 @@ class Plan:
     def _readable(self, page: Declared) -> bool:
         """Say whether the files that a page reads are made, or at hand.
 
-        A data set of its task is run, and leaves the first kind of its files.
+        Its task must have a data set that is run, and files of the first kind it reads.
         """
         if page.task and not self.config.datasets_of(page.task):
             return False

@@ -79,7 +79,10 @@ def collect(
 
 
 def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give `trained_at` and, as `training`, where an earlier run was trained.
+    """Give `trained_at` and `training` of results that judge an earlier run's models.
+
+    `trained_at` says which code trained them, `training` how and where (TRAINING): as
+    the earlier run has it of itself, or has it handed on.
 
     Args:
         results: its results directory. One without provenance.json says nothing.
@@ -89,7 +92,7 @@ def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, An
     if not path.exists():
         return {}
     earlier = read_json(path)
-    training = earlier.get("training")  # of a run that did not train either
+    training = earlier.get("training")  # what it handed on, if it only judged
     if not training:
         training = {key: earlier[key] for key in TRAINING if key in earlier}
     return {

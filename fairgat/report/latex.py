@@ -43,6 +43,7 @@ def printed(table: Table) -> Printed:
 
 
 def _with_notes(table: Table) -> Table:
+    """Make notes of blocks that are not run and of columns that the paper lacks."""
     panels = []
     notes = list(table.notes)
     for panel in table.panels:

@@ -107,6 +107,7 @@ def superscript(mark: str) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
+    """Write an entry for a GitHub table: its text, deviation and mark."""
     text = escape.markdown(cell.text)
     if cell.bold:
         text = f"**{text}**"

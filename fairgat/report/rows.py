@@ -99,10 +99,15 @@ def of_study(
         more_groups: the data sets with more than two groups.
 
     Returns:
-        As `of_table` does, but for `reason` and `note`, with `of_title`, `changes`,
-        what a variant changes (empty for a method as it is), `rules`, which choose its
-        epochs, in words, and `drawn`, the look of its entry. `failure` says why a row,
-        or what it is compared with, has no scores.
+        A row for each comparison and measure: what `fairgat.scores.compare.compare`
+        asks for, with `row`, one number for all measures of a comparison, titles, and
+
+        - `of_title`: the title of the method that it is compared with
+        - `changes`: what a variant changes; empty for a method as it is
+        - `rules`: which choose its epochs, in words
+        - `drawn`: the look of its entry in the configuration
+        - `groups_note`: what the method is with more than two groups
+        - `failure`: why it, or what it is compared with, has no scores
     """
     methods = {method.name: method for method in settings.methods}
     listed = []
@@ -125,7 +130,8 @@ def of_study(
             "drawn": method.look,
             "ratio": settings.ratios[row.task],
         }
-        listed.append(asdict(row) | more)
+        named = asdict(row)  # the data set, the method, its title, changes and rules
+        listed.append(named | more)
     metrics = {task: _study_metrics(settings.study, task) for task in TASKS}
     rows = in_measures(pd.DataFrame(listed), metrics)
     published = pd.concat([paper.means(task) for task in TASKS])

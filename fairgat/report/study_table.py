@@ -63,7 +63,11 @@ def _views(study: Study, frame: pd.DataFrame) -> list[View]:
     if study.part == "test":
         needed = "splits that a difference of the published size takes"
         views += [
-            View("Difference", f"{differences}, for {percent.PEOPLE}", _for_people),
+            View(
+                "Difference",
+                f"{differences}, for {percent.PEOPLE}",
+                _differences_for_people,
+            ),
             View("Splits", needed, _splits_needed),
         ]
     return views
@@ -86,7 +90,9 @@ def _panel(view: View, task: str, frame: pd.DataFrame, notes: Notes) -> Panel:
 
 
 def _scores(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    """Make a row of scores for each run, and one of the published scores below it."""
     made = []
+    # A run may be in several comparisons.
     once = block.drop_duplicates([*RUN, "metric"])
     for number, lines in _rows(once):
         entries = [_score(line, notes) for line in lines]
@@ -98,6 +104,7 @@ def _scores(block: pd.DataFrame, notes: Notes) -> list[Row]:
 
 
 def _differences(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    """Make a row of each variant's differences, and of the published ones below it."""
     made = []
     for number, lines in _rows(with_variants(block)):
         first = lines[0]
@@ -112,8 +119,12 @@ def _differences(block: pd.DataFrame, notes: Notes) -> list[Row]:
     return made
 
 
-def _for_people(block: pd.DataFrame, notes: Notes) -> list[Row]:
-    """The differences without the published ones, which have no such interval."""
+def _differences_for_people(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    """Make the rows of the variants' differences, with intervals for other people.
+
+    Published differences, which have no such intervals (Nadeau and Bengio's), are left
+    out.
+    """
     variants = block[block["changes"] != ""].groupby("row", sort=False)
     known = variants.filter(lambda lines: lines["difference"].notna().any())
     if known.empty:
@@ -123,6 +134,7 @@ def _for_people(block: pd.DataFrame, notes: Notes) -> list[Row]:
 
 
 def _splits_needed(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    """Make a row of each variant's counts of splits, where one is known."""
     made = []
     for number, lines in _rows(block):
         needed = [line.splits_needed for line in lines]
@@ -151,6 +163,7 @@ def _score(line: Any, notes: Notes) -> Cell:
 
 
 def _difference(line: Any, notes: Notes) -> Cell:
+    """Show a difference with half its interval; note why one has no interval."""
     ends = (line.low, line.high)
     gap = percent.signed(line.difference, *ends, _unit(line), line.pairs)
     mark = _over(line.pairs, line.ran, notes)

@@ -128,13 +128,15 @@ def zero(ax: Axes, upright: bool = False, at: float = 0) -> None:
 
 
 def crowd(values: np.ndarray) -> np.ndarray | None:
-    """Find the points to which the others leave a quarter of each axis or less.
+    """Find the points that outliers squeeze into a quarter of every axis or less.
+
+    These lie within five median deviations of the median.
 
     Args:
         values: (n, axes) coordinates.
 
     Returns:
-        (n,) bool; None where no closer look is needed.
+        (n,) bool; None where nothing is squeezed.
     """
     if not len(values):
         return None

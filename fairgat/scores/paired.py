@@ -91,7 +91,10 @@ def against(
 
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """Set `low` and `high` for other people: `corrected` is half the interval."""
+    """Set `low` and `high` for other people, those of data sets like this one.
+
+    `corrected` is half of that interval.
+    """
     low = frame["difference"] - frame["corrected"]
     high = frame["difference"] + frame["corrected"]
     return frame.assign(low=low, high=high)

@@ -190,12 +190,12 @@ def attention_parts(
     """
     # One number for both, as labels + 1 is below labels.max() + 2.
     group_and_label = groups * (labels.max() + 2) + labels + 1
-    group_mean = _mean_of_cell(values, groups)  # (N,) of each node's group
-    cell_mean = _mean_of_cell(values, group_and_label)
+    group_mean = _mean_of_its_kind(values, groups)  # (N,) of each node's group
+    label_mean = _mean_of_its_kind(values, group_and_label)
 
     mixing = net @ group_mean
-    label_selection = net @ (cell_mean - group_mean)
-    rest = net @ (values - cell_mean)
+    label_selection = net @ (label_mean - group_mean)
+    rest = net @ (values - label_mean)
     return np.stack([mixing, label_selection, rest])
 
 
@@ -204,7 +204,7 @@ class Pass:
     """What a pass of an attention layer with ReLU left, to account for its gaps."""
 
     c: np.ndarray
-    """(N, H * C) what is summed into z, S3's factors included."""
+    """(N, H * C) what is summed into z, step 3's factors included."""
     out: np.ndarray
     """(N, H * C) what the layer returned, after ReLU."""
     attention: Sequence[csr_matrix]
@@ -370,11 +370,11 @@ def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
     return float(share), float(gap)
 
 
-def _mean_of_cell(values: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """(N,) for each value the mean of those with the same number in `cells` (N,)."""
-    _, cell, sizes = np.unique(cells, return_inverse=True, return_counts=True)
-    means = np.bincount(cell, values) / sizes
-    return means[cell]
+def _mean_of_its_kind(values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """(N,) for each value the mean of those with the same number in `kinds` (N,)."""
+    _, kind, sizes = np.unique(kinds, return_inverse=True, return_counts=True)
+    means = np.bincount(kind, values) / sizes
+    return means[kind]
 
 
 def _by_head(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 All are computed from arrays. For any number of groups: a disparity is the largest
 distance between the means of two of them.
 
-With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identities
+With W the weight matrix and D_c, D_z the diagonal factors of step 3 (identities
 without it), a layer computes
 
     c_j = D_c W h_j,    z_i = D_z sum_j alpha_ij c_j,    h'_i = sigma(z_i + b).
@@ -33,9 +33,9 @@ SIGMOID = 0.25
 class Bound(NamedTuple):
     """delta_out <= slope * delta_in + offset.
 
-    `slope` passes disparity on, which FairGAT's S1 and S2 reduce; `offset` comes from
-    deviations inside the groups, which S3 reduces. Kept apart, the bounds of successive
-    layers can be composed.
+    `slope` passes disparity on, which FairGAT's steps 1 and 2 reduce; `offset` comes
+    from deviations inside the groups, which step 3 reduces. Kept apart, the bounds of
+    successive layers can be composed.
     """
 
     slope: float
@@ -83,17 +83,17 @@ class LayerTerms:
     lipschitz: float
     """L of the activation: ReLU and identity 1, sigmoid 1/4."""
     sigma_max: float
-    """Spectral norm of W, after S2 if that is on."""
+    """Spectral norm of W, after step 2 if that is on."""
     sigma_effective: float
-    """Spectral norm of W~: of W and S3's normalisation together."""
+    """Spectral norm of W~: of W and step 3's normalisation together."""
     delta_c: float | None = None
-    """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), as S3
-    leaves C."""
+    """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), of C
+    after step 3."""
     delta_c_effective: float | None = None
     """The same for c~_j, the representations that are aggregated into z."""
     delta_z: float
-    """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3
-    leaves Z."""
+    """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), of Z
+    after step 3."""
     r_0: float | None = None
     """R^chi_0: of two groups, the share of group 0's nodes that have an inter-edge."""
     r_1: float | None = None
@@ -160,7 +160,7 @@ def attention_terms(
         attention: per head (N, N), row i holding alpha_ij; an entry is an edge even
             where it is 0.
         sensitive: (N,) groups, 0 .. K-1.
-        eta: S3's factor on features of unit variance; None without S3.
+        eta: step 3's factor on features of unit variance; None without step 3.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
@@ -247,7 +247,7 @@ def _sharp_offset(
 
 @dataclass(frozen=True, kw_only=True)
 class _Between:
-    """What attention gives to other groups, as LayerTerms has it."""
+    """What attention gives to other groups, under the names of `LayerTerms`."""
 
     alpha_chi: float
     alpha_chi_std: float
@@ -320,7 +320,7 @@ def linear_terms(
         out: (N,) or (N, F_out) what the layer returned.
         weight: (F_out, F_in) W.
         sensitive: (N,) groups, 0 .. K-1.
-        eta: S3's factor on Z; None without S3.
+        eta: step 3's factor on Z; None without step 3.
         sigmoid: whether one follows. Without it, the corrected bounds need no
             deviations.
         before: the terms of the previous layer, whose composed bounds continue.
@@ -408,9 +408,9 @@ def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
 
 
 def _norms_of_pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
-    """For each pair of groups, give the norm (over features) of their means' sum.
+    """Give the norm (over features) of the sum of the means of each pair of groups.
 
-    Of absolute deviations it is what Eq. 18 has.
+    Of absolute deviations these are the norms of Eq. 18.
     """
     for first, second in combinations(_means(values, sensitive), 2):
         yield float(np.linalg.norm(first + second))
@@ -427,22 +427,29 @@ def gains(
     attention: Sequence[csr_matrix],
     eta: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute S3's factors on the columns of C = h W^T and of Z, (F,); ones without S3.
+    """Compute eta / std (F,) of the columns of C, and of Z: step 3's factors.
 
-    The arguments are those of `attention_terms`.
+    C is h W^T, and Z = attention C once C is scaled. All are 1 where `eta` is None.
+
+    Args:
+        h: (N, F_in) the layer's input.
+        weight: (F, F_in) W.
+        attention: (N, N) of each head, targets by sources.
+        eta: step 3's factor on features of unit variance; None without step 3.
     """
+    if eta is None:
+        ones = np.ones(len(weight))
+        return ones, ones
     c = h @ weight.T
     gain_c = gain(c, eta)
-    if eta is None:
-        return gain_c, np.ones_like(gain_c)
     z = _aggregate(attention, c * gain_c)
     return gain_c, gain(z, eta)
 
 
 def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
-    """Compute S3's factor on each column, (F,).
+    """Compute step 3's factor on each column, eta / std (F,); 1 where `eta` is None.
 
-    It is eta itself on one that does not vary in the layer's single precision.
+    On a column that does not vary in the layer's single precision it is eta itself.
     """
     if eta is None:
         return np.ones(values.shape[1])

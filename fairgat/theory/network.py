@@ -98,7 +98,7 @@ def account(method: Method) -> list[Account]:
 
 
 def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
-    """Pass x (N, F) through a layer; keep what `Pass` has of it."""
+    """Pass x (N, F) through a layer; keep what an account of its gaps needs."""
     out, attention = _attention(conv, x, csr)
     h, weight = _double(x), _weight(conv, conv.lin)
     gain_c, gain_z = gains(h, weight, attention, _eta(conv))
@@ -148,7 +148,7 @@ def attention_layer(
     Args:
         name: the layer's.
         x: (N, F_in) its input.
-        graph: built with `sensitive` where the layer has S1.
+        graph: built with `sensitive` where the layer has step 1.
         sensitive: (N,) groups, 0 .. K-1.
         before: the terms of the previous layer, whose composed bounds continue.
 
@@ -174,12 +174,12 @@ def attention_layer(
 
 
 def _eta(conv: GATConv) -> float | None:
-    """S3's factor; None of a layer that has no such step."""
+    """Step 3's factor; None of a layer that has no such step."""
     return getattr(conv, "eta", None)
 
 
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
-    """W after S2, which a pass does not compute where S3 follows."""
+    """W after step 2, which a pass does not compute where step 3 follows."""
     weight = linear.weight.detach().double()
     if getattr(module, "spectral_norm", False):
         weight = spectrally_normalised(weight)

@@ -45,8 +45,9 @@ class Options(Roles):
 
     @model_validator(mode="after")
     def _two_names(self) -> "Options":
+        """Refuse two files of one name, as they come to lie in one folder."""
         names = [file.basename for file in files("own", self)]
-        if len(set(names)) < len(names):  # they come to lie in one folder
+        if len(set(names)) < len(names):
             raise ValueError(
                 f"both files are called {names[0]}: give one of them another `file`"
             )
@@ -112,7 +113,7 @@ def read_edges(path: Path, options: Options, nodes: Table | None) -> Edges:
 def _check_header(
     table: Table, ends: list[str], written: roles.Edges, find: Find | None
 ) -> None:
-    """Refuse a header that is a row."""
+    """Refuse a first line that names two nodes: it is a row, not a header."""
     import pandas as pd
 
     if find is None or written.read.get("header", 0) is None:
@@ -134,6 +135,7 @@ def _told_of_row_0(edges: Edges) -> Edges:
 
 
 def _ends(table: Table, written: roles.Edges) -> list[str]:
+    """Name the two columns that edges join; refuse a table that leaves them open."""
     ends = list(written.ends or table.frame)
     if len(ends) != 2:
         raise DataError(
@@ -145,9 +147,16 @@ def _ends(table: Table, written: roles.Edges) -> list[str]:
 
 
 def row_finder(nodes: Table, name: str | None) -> Find | None:
-    """Give the function that finds nodes by their ids, or by row number.
+    """Give the function that finds the rows of the nodes that edges name.
 
-    An id that is empty, or that two nodes have, is noted; no function without ids.
+    It takes (m,) ends of edges and gives (m,) rows, -1 for an end that is no node. An
+    id that is empty, or that two nodes have, is noted.
+
+    Args:
+        name: the column of ids; None where edges name nodes by row number.
+
+    Returns:
+        None if the table has no such column.
     """
     import pandas as pd
 
@@ -156,6 +165,7 @@ def row_finder(nodes: Table, name: str | None) -> Find | None:
     if name not in nodes.frame:
         return None
     ids = nodes.texts(name)
+    # The message begins with "column 'id' is empty, ".
     nodes.refuse(ids == "", "and is the id", name)
     again = ids.duplicated() & (ids != "")
     nodes.refuse(again, "which is the id of a node above", name)

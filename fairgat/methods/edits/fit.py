@@ -235,9 +235,9 @@ class Debiasing:
         return -loss.item()
 
     def result(self) -> Debiased:
-        """Extract what is kept.
+        """Extract how edges weakened and which pairs gained most, with the scale.
 
-        Uses up `adjacency`: its edges are set to 0, which leaves the gains.
+        This uses up `adjacency`: its edges are set to 0, which leaves the gains.
         """
         # Changes of self-loops, and of edges, each once.
         source, target = self.graph.edge_index
@@ -262,15 +262,17 @@ class Debiasing:
         )
 
     def largest_gains(self, limit: int) -> tuple[np.ndarray, np.float32]:
-        """Find the pairs that gained most, at most `limit`, once only gains are left.
+        """Find the pairs with the largest gains, at most `limit`.
 
-        The gains are counted in bins of their leading bits, which have the order of the
-        values, and the last bins are taken that together have few enough.
+        `adjacency` must hold gains only: `result` has set its edges to 0. Non-negative
+        floats have the order of their leading bits: pairs are counted in bins of these,
+        and the topmost bins are taken that together have at most `limit` pairs.
 
         Returns:
             (2, M) the pairs, and the least gain of their bins, 0 where these are all.
         """
-        bits = self.adjacency.view(np.uint32)
+        gains = self.adjacency
+        bits = gains.view(np.uint32)
         counts = kernels.histogram(bits)
         counts[0] = 0  # no gain
         in_bin_or_above = counts[::-1].cumsum()[::-1]

@@ -53,6 +53,7 @@ def _metrics(task: str) -> tuple[str, ...]:
 
 
 def _title(frame: pd.DataFrame) -> str:
+    """Say what is shown, and whether there are too few splits to decide anything."""
     n_splits = frame["n_splits"].max()
     title = f"Difference to GAT on the same {n_splits:.0f} splits, in points"
     if n_splits < FEWEST:

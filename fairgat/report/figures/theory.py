@@ -49,6 +49,7 @@ def draw(settings: Settings, files: Files) -> Figure:
 def _draw(
     ax: Axes, x: float, look: style.Look, printed: float, corrected: float, sharp: float
 ) -> None:
+    """Draw a line from the sharp to the printed bound, and the corrected one on it."""
     ax.vlines(x, sharp, printed, color=look.colour, linewidth=0.8)
     ax.plot([x, x], [sharp, printed], "_", color=look.colour, markersize=6)
     ax.plot(x, corrected, look.marker, color=look.colour, markersize=4)
