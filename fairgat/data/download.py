@@ -220,7 +220,7 @@ def _asked(
 
 
 def _copy(origin: Path, part: Path) -> None:
-    """Copy a file; say as Unavailable why it cannot be read."""
+    """Copy a file; raise Unavailable, with the reason, where it cannot be read."""
     what = irregular(origin)
     if what:
         raise Unavailable(f"it is {what}, and a file is needed")

@@ -121,7 +121,7 @@ def _are_edges(listed: Table, link_if: str) -> tuple[np.ndarray, str]:
 
 
 def _link(text: str) -> float:
-    """Read a text of the column that says which rows are edges; NaN if it cannot."""
+    """Read whether a row is an edge as a number; NaN where the text is none."""
     if text in _LINKS:
         return _LINKS[text]
     try:

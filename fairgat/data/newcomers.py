@@ -133,7 +133,7 @@ def _reading(options: tables.Options, nodes: Path, edges: Path) -> tables.Option
 
 
 def _in_place(file: OwnFile, path: Path) -> OwnFile:
-    """Give what is declared of a file of training, for a file that is read like it."""
+    """Declare a file of new people as training's was; refuse one that is not there."""
     kind = irregular(path)
     if kind:
         raise DataError(f"{path} cannot be read: it is {kind}")

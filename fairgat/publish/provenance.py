@@ -81,8 +81,8 @@ def collect(
 def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, Any]:
     """Give `trained_at` and `training` of results that judge an earlier run's models.
 
-    `trained_at` says which code trained them, `training` how and where (TRAINING): as
-    the earlier run has it of itself, or has it handed on.
+    `trained_at` says which code trained them. `training` is the part TRAINING of the
+    earlier run's provenance; where that run only judged, too, its own `training`.
 
     Args:
         results: its results directory. One without provenance.json says nothing.
