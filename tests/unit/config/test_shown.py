@@ -181,6 +181,53 @@ def test_a_table_has_its_own_methods_and_others_if_it_says_so(content, others, r
     assert settings.rows == rows
 
 
+def test_a_table_names_the_methods_that_no_table_has(content):
+    tables = {"comparison": {"methods": ["gat", "fairgat", "edits"]}}
+    loaded = config.load(content | {"tables": tables})
+
+    settings = shown.table_settings(loaded, "comparison", NODE)
+
+    assert settings.left_out == ["NIFTY", "Steps 1&2"]
+
+
+def test_a_table_that_has_the_others_leaves_none_out(content):
+    tables = {"comparison": {"methods": ["gat"], "others": True}}
+    loaded = config.load(content | {"tables": tables})
+
+    assert shown.table_settings(loaded, "comparison", NODE).left_out == []
+
+
+def test_a_figure_without_a_table_of_its_name_has_every_method(content):
+    tables = {"comparison": ["gat"]}
+    loaded = config.load(content | {"tables": tables})
+
+    settings = shown.figure_settings(loaded, "curves_node_classification", NODE)
+
+    assert settings.rows == ["gat", "edits", "nifty", "fairgat", "fairgat-steps-12"]
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "compared"),
+    [
+        pytest.param("recidivism", {}, True, id="a data set of the paper"),
+        pytest.param("mine", {"stands_for": "recidivism"}, True, id="one in its place"),
+        pytest.param("mine", {}, False, id="another"),
+    ],
+)
+def test_pages_show_the_paper_where_the_run_is_about_it(content, name, more, compared):
+    loaded = config.load(
+        {
+            "datasets": {name: {"task": NODE, "source": "synthetic", **more}},
+            "methods": {"gat": {"tasks": [NODE]}},
+            "tables": {"comparison": ["gat"]},
+        }
+    )
+
+    settings = shown.table_settings(loaded, "comparison", NODE)
+
+    assert settings.compares_with_paper is compared
+
+
 def test_a_table_says_why_a_data_set_is_not_run(content):
     table = shown.table_settings(config.load(content), "comparison", NODE)
 
