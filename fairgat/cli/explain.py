@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "What follows is of the network's logits, before its method changes "
                 "them for decisions."
             )
-        lines += attention(accounts, graph.num_groups)
+        lines += sentences_on_gap(accounts, graph.num_groups)
 
     cell, split_number = record.cell, record.split
     print(f"{record.method} on {record.dataset}, cell {cell}, split {split_number}")
@@ -151,10 +151,13 @@ def predictions(
     return group, [f"{sentence}.", contributions]
 
 
-def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
-    """Say what the logits' accounts show: their parts, and what a share can change.
+def sentences_on_gap(accounts: dict[str, Account], groups: int) -> Iterator[str]:
+    """Say what the groups' gap in mean logits is made of, and what a share can change.
 
-    Each account is the parts that add up to a gap, by the rows that are averaged.
+    Args:
+        accounts: the parts that add up to the gap: "all", of all nodes, and "label 1",
+            of those with label 1.
+        groups: how many there are.
     """
     whole, positive = accounts["all"], accounts["label 1"]
     sentence = f"The groups' mean logits differ by {_sum(whole)}"
@@ -174,7 +177,8 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
         share, least = least_gap(pd.DataFrame([asdict(whole)]))
         smallest = f"The gap would be smallest, {_signed(least)}, at a share of "
         smallest += f"{share:.2f}"
-        if share * whole.reach > 1:
+        optimal_share = 1 / whole.reach if whole.reach else np.inf  # mixing is 0 there
+        if share > optimal_share:
             smallest += ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
         yield (
             f"{smallest}: again if nothing else changed, though training with another "

@@ -127,16 +127,19 @@ def _method(
 def _logits(
     method: NodeMethod, split: dict[str, np.ndarray], record: Record, joint: Graph
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the logits of training's people by themselves, and of all together."""
+    """Compute the logits of training's people by themselves, and of all together.
+
+    From both each group's cut is subtracted, which was found on training's people by
+    themselves; 0 decides then.
+    """
     output = method.forward().detach()
     cuts = method.cuts(output)
     before = method.task.predictions(method.decided(output, cuts))
 
-    torch.manual_seed(record.seed)
+    torch.manual_seed(record.seed)  # as a method may draw when it is made
     joint_task = NodeTask(joint, split, method.task.training, record.seed)
     joint_method = method.on(joint_task)
     output = joint_method.forward().detach()
-    # By the cuts of training's people alone.
     after = joint_task.predictions(joint_method.decided(output, cuts))
     if not np.isfinite(after["logits"]).all():
         raise DataError(

@@ -232,6 +232,7 @@ def _copy(origin: Path, part: Path) -> None:
 
 
 def _download(url: str, part: Path) -> None:
+    """Download to `part`; give up where the server sends too much, or too slowly."""
     import pooch
     import requests
 
@@ -242,7 +243,7 @@ def _download(url: str, part: Path) -> None:
     downloader = pooch.HTTPDownloader(
         sys.stderr.isatty(), timeout=TIMEOUT, headers=headers
     )
-    counted = _Counted(downloader)
+    limited = _SizeLimited(downloader)
     cache = pooch.create(
         part.parent,
         "",
@@ -251,7 +252,7 @@ def _download(url: str, part: Path) -> None:
         retry_if_failed=RETRIES,
     )
     try:
-        _within(lambda: cache.fetch(part.name, downloader=counted), counted)
+        _unless_too_slow(lambda: cache.fetch(part.name, downloader=limited), limited)
     except requests.exceptions.HTTPError as error:
         raise Unavailable(f"the server answered {error}") from None
     except requests.exceptions.ConnectionError as error:
@@ -263,7 +264,7 @@ def _download(url: str, part: Path) -> None:
         ) from None
 
 
-class _Counted:
+class _SizeLimited:
     """Pooch's downloader, with the bytes that came in all its tries, and a limit."""
 
     def __init__(self, download: Callable[..., object]) -> None:
@@ -289,7 +290,7 @@ class _Counted:
         """Leave it to the end, as closing does."""
 
 
-def _within(fetch: Callable[[], object], counted: _Counted) -> None:
+def _unless_too_slow(fetch: Callable[[], object], limited: _SizeLimited) -> None:
     """Fetch in a thread of its own, and leave it there when what comes is too little.
 
     A timeout of the connection does not end what gives a byte before each.
@@ -310,11 +311,11 @@ def _within(fetch: Callable[[], object], counted: _Counted) -> None:
 
     threading.Thread(target=run, daemon=True).start()
     while True:
-        before = counted.size
+        before = limited.size
         wait([result], timeout=WINDOW)
         if result.done():
             return result.result()
-        rate = (counted.size - before) / WINDOW
+        rate = (limited.size - before) / WINDOW
         if rate < LEAST:
             raise Unavailable(
                 f"it gave {rate:.0f} bytes in a second, and {LEAST} are the least"

@@ -106,18 +106,23 @@ def pairs_of(
 def make(
     graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int
 ) -> dict[str, np.ndarray]:
-    """Make the split of a task: `edge_split`, or `node_split` of the labelled nodes."""
+    """Make the split of a task: `edge_split`, or `node_split` of the labelled nodes.
+
+    Parts of a node split exchange nodes until each has every group and, with more than
+    two groups, every group and label of which there are enough.
+    """
     if TASKS[task].divides == "edges":
         return edge_split(graph, settings, seed, dataset, split)
     labelled = graph.labelled
     parts = node_split(len(labelled), settings, seed, dataset, split)
     parts = {key: labelled[places] for key, places in parts.items()}
     of_parts = [np.unique(graph.sensitive[nodes]) for nodes in parts.values()]
-    lacks = any(len(groups) < graph.num_groups for groups in of_parts)
-    if lacks or graph.num_groups > 2:  # other splits of two groups stay what they were
+    lacks_a_group = any(len(groups) < graph.num_groups for groups in of_parts)
+    # A split of two groups that lacks none stays as it was drawn.
+    if lacks_a_group or graph.num_groups > 2:
         rng = _generator("cells", seed, dataset, split)
-        _spread(parts, graph.sensitive, rng)
-        _spread(parts, groups_and_labels(graph), rng)
+        _give_every_part_each(parts, graph.sensitive, rng)
+        _give_every_part_each(parts, groups_and_labels(graph), rng)
     _check_groups(parts, graph, dataset, split)
     return parts
 
@@ -148,7 +153,7 @@ def groups_and_labels(graph: Graph) -> np.ndarray:
     return np.where(graph.labels == UNLABELLED, -1, numbers)
 
 
-def _spread(
+def _give_every_part_each(
     parts: dict[str, np.ndarray], kinds: np.ndarray, rng: np.random.Generator
 ) -> None:
     """Exchange nodes until every part has every kind, where there are enough of it.

@@ -422,7 +422,8 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
 def _number(measure: Measure, value: Any) -> float:
     """Check a measure's value.
 
-    An infinite one is missing, unless cells are chosen by it: they are not chosen then.
+    An infinite one becomes missing, NaN. It stays infinite where cells of a grid are
+    chosen by the measure, so that such a cell is ruled out.
     """
     if np.ndim(value):
         raise ConfigError(
@@ -433,6 +434,7 @@ def _number(measure: Measure, value: Any) -> float:
         raise ConfigError(
             f"the measure {measure.name} gave {value!r} in place of a number"
         )
-    if math.isinf(value) and not {"utility", "chosen"} & set(measure.roles):
+    chooses_cells = {"utility", "chosen"} & set(measure.roles)
+    if math.isinf(value) and not chooses_cells:
         return math.nan
     return float(value)

@@ -116,6 +116,10 @@ class CSRGraph:
     ) -> "CSRGraph":
         """Build the CSR form, in time linear in the edges.
 
+        Edges are sorted by target and, within a row, by segment: all in one, or with
+        `sensitive` those within and across groups, or with `shares` one for each group.
+        A segment's mass is the attention that its edges share.
+
         Args:
             edge_index: (2, E) integers, sources above targets, in any order; duplicates
                 stay separate edges. Or a sparse (N, N) matrix with a row for each
@@ -137,7 +141,7 @@ class CSRGraph:
             )
         edges = checked(edge_index, num_nodes)
         source, target = edges
-        given = None
+        given = None  # which of the caller's edges there are; None: all
         if add_self_loops:
             loops = source == target
             if loops.any():
@@ -158,7 +162,8 @@ class CSRGraph:
         def placed(array: np.ndarray | None) -> Tensor | None:
             return None if array is None else torch.from_numpy(array).to(device)
 
-        ordered = not is_tensor or edge_index.layout == torch.strided
+        # A sparse matrix gives its edges no order that features could follow.
+        has_order = not is_tensor or edge_index.layout == torch.strided
         with torch.inference_mode(False):  # where no writes would be counted
             return cls(
                 num_nodes,
@@ -170,7 +175,7 @@ class CSRGraph:
                 shares=shares,
                 mass=placed(mass),
                 add_self_loops=add_self_loops,
-                num_given=edges.shape[1] if ordered else None,
+                num_given=edges.shape[1] if has_order else None,
                 given=placed(given),
             )
 

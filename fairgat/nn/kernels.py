@@ -271,8 +271,9 @@ def _stack_array(typingctx, length):
 def _aggregate_rows(constant: int | None):
     """Compile `aggregate` for the rows begin .. end and a constant number of columns.
 
-    A row's sums stay in registers. None is for any number up to 64: loops of 32 are
-    unrolled before they could be vectorised, and take four times as long.
+    A row's sums stay in registers. None compiles it for any number up to 64, 32 and
+    less included: a loop of a constant 32 would be unrolled before it could be
+    vectorised, and take four times as long.
     """
     length = constant or 64
 

@@ -27,19 +27,15 @@ LARGEST = 5 << 20  # bytes per file
 
 
 def publish(results: Path) -> Path:
-    """Copy a run's files and studies into `reference` in its folder.
+    """Copy a run's files and studies into its folder `reference`, in place of the old.
 
-    Afterwards that holds them and nothing else; what was published of a study stays
-    where there is none of that name. Of each selected cell, run.json and predictions
-    go along (`keep_predictions`). Of pages and pictures, .html and .png are left out:
-    .md and .svg show the same.
+    A study that was published before and not made now is kept. Of each selected cell,
+    run.json and predictions go along. Of pages and pictures, .html and .png are left
+    out: .md and .svg show the same.
 
     Args:
-        results: the run's results directory, whose provenance.json lists its files.
-            Studies, each made by a separate run, are looked for in its folder `studies`
-            and in that of each results directory within it, whose provenance, account
-            and, if it has results of the paper, audit go to the study of the
-            directory's name.
+        results: the run's folder, whose provenance.json lists its files. Studies are in
+            its folder `studies`, or in that of another results folder within it.
 
     Returns:
         The published folder, which stays what it was until the new one is whole.

@@ -83,13 +83,14 @@ class Subject:
         """The method trained on the graph, with which others are compared."""
         return self.train(self.graph, self.split)
 
-    def train(self, graph: Graph, split: Split, random_state: int = 0) -> Trained:
-        """Train on a graph.
+    def train(self, graph: Graph, split: Split, foreign_seed: int = 0) -> Trained:
+        """Train on a graph, and note whether PyTorch's random numbers were drawn from.
 
         Args:
-            random_state: the seed of generators that no seed of ours decides.
+            foreign_seed: of Python's and NumPy's generators, which the run's own seed
+                does not decide.
         """
-        with _random_numbers(random_state):
+        with _random_numbers(foreign_seed):
             method = self.build(graph, split)
             initial = {name: each.clone() for name, each in parameters(method)}
             before = torch.get_rng_state()
@@ -112,14 +113,14 @@ class Subject:
 
 
 @contextmanager
-def _random_numbers(random_state: int) -> Iterator[None]:
-    """Set the generators that a training may draw from, and leave them as they were."""
-    # NumPy's old generator, too: it is the one that no seed of ours decides.
+def _random_numbers(foreign_seed: int) -> Iterator[None]:
+    """Seed the generators that a training may draw from; restore them afterwards."""
+    # NumPy's old one, too: the run's own seed does not decide it.
     of_python = random.getstate()
     of_numpy = np.random.get_state()  # noqa: NPY002
     of_torch = torch.get_rng_state()
-    random.seed(random_state)
-    np.random.seed(random_state)  # noqa: NPY002
+    random.seed(foreign_seed)
+    np.random.seed(foreign_seed)  # noqa: NPY002
     try:
         yield
     finally:
@@ -166,7 +167,7 @@ def check_gradients(subject: Subject) -> None:
 
 def check_seed(subject: Subject) -> None:
     """Two trainings with one seed give the same, to the last bit."""
-    again = subject.train(subject.graph, subject.split, random_state=1)
+    again = subject.train(subject.graph, subject.split, foreign_seed=1)
     if not _end_alike(subject.trained, again):
         raise ConfigError(
             "two trainings with the same seed differ: draw random numbers by PyTorch, "
