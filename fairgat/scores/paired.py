@@ -10,7 +10,6 @@ from statistics import fmean
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from scipy.special import stdtrit
 
 REFERENCE = "gat"
@@ -129,6 +128,8 @@ def splits_needed(difference: float, spread: float) -> float:
         difference: the true mean of the differences.
         spread: their standard deviation.
     """
+    from scipy import stats  # which most jobs that compare need not wait for
+
     n_splits = np.arange(2, 1001)
     freedom = n_splits - 1
     critical = _critical_t(n_splits)
