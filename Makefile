@@ -89,7 +89,7 @@ publish: env ## Finish the run and copy it to results/reference
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
 	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
 
-test: env lint .crate-validator ## Check style, then run the unit tests and the demo's: six minutes on two cores
+test: env lint .crate-validator ## Check style, then run the unit tests and the demo's: eight minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal -m 'not slow' $(ARGS)
 
 # Triton's interpreter, where there is no GPU: its wheel unpacks to 1 GB, and stays out of .venv. With PyTorch for CUDA
