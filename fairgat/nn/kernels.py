@@ -351,45 +351,15 @@ def aggregate(rowptr, source, weight, x, x_column, out, out_column, columns):
     """
     for part in prange(PARTS):
         begin, end = _first_row(rowptr, part), _first_row(rowptr, part + 1)
+        # What each of the kernels for some rows takes.
+        edges = (begin, end, rowptr, source, weight)
+        arguments = (*edges, x, x_column, out, out_column, columns)
         if columns == 128:
-            _aggregate_128(
-                begin,
-                end,
-                rowptr,
-                source,
-                weight,
-                x,
-                x_column,
-                out,
-                out_column,
-                columns,
-            )
+            _aggregate_128(*arguments)
         elif columns == 64:
-            _aggregate_64(
-                begin,
-                end,
-                rowptr,
-                source,
-                weight,
-                x,
-                x_column,
-                out,
-                out_column,
-                columns,
-            )
+            _aggregate_64(*arguments)
         else:
-            _aggregate_few(
-                begin,
-                end,
-                rowptr,
-                source,
-                weight,
-                x,
-                x_column,
-                out,
-                out_column,
-                columns,
-            )
+            _aggregate_few(*arguments)
 
 
 @_parallel
@@ -419,70 +389,19 @@ def aggregate_gradient(
     """
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
+        # What each of the kernels for some sources takes.
+        edges = (begin, end, tptr, ttarget, weight)
+        read = (x, x_column, grad, out_column)
+        added_to = (grad_x, adds_to_x, grad_weight, adds_to_weight)
+        arguments = (*edges, *read, *added_to)
         if columns == 128:
-            _gradient_128(
-                begin,
-                end,
-                tptr,
-                ttarget,
-                weight,
-                x,
-                x_column,
-                grad,
-                out_column,
-                grad_x,
-                adds_to_x,
-                grad_weight,
-                adds_to_weight,
-            )
+            _gradient_128(*arguments)
         elif columns == 64:
-            _gradient_64(
-                begin,
-                end,
-                tptr,
-                ttarget,
-                weight,
-                x,
-                x_column,
-                grad,
-                out_column,
-                grad_x,
-                adds_to_x,
-                grad_weight,
-                adds_to_weight,
-            )
+            _gradient_64(*arguments)
         elif columns == 32:
-            _gradient_32(
-                begin,
-                end,
-                tptr,
-                ttarget,
-                weight,
-                x,
-                x_column,
-                grad,
-                out_column,
-                grad_x,
-                adds_to_x,
-                grad_weight,
-                adds_to_weight,
-            )
+            _gradient_32(*arguments)
         else:
-            _gradient_16(
-                begin,
-                end,
-                tptr,
-                ttarget,
-                weight,
-                x,
-                x_column,
-                grad,
-                out_column,
-                grad_x,
-                adds_to_x,
-                grad_weight,
-                adds_to_weight,
-            )
+            _gradient_16(*arguments)
 
 
 @_parallel_dots
