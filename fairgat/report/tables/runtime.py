@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from fairgat import paper
 from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Table, Text, row
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
 from fairgat.report.tables.scores import group
 from fairgat.scores.paired import REFERENCE
 
@@ -36,34 +36,21 @@ def build(settings: Settings, files: Files) -> Table:
     (`cells`), and why that was not the first one (`failures`).
     """
     measured = by_dataset(files["runtime"])
-    ours = medians(measured)
     published = paper.load()["runtime"] if settings.compares_with_paper else {}
+    times = _Times(measured, published)
     run = [each for each in settings.datasets if not each.reason]
     run = run or settings.datasets
-
     notes = Notes()
-    seconds = []
-    ratios = []
-    differences = []
-    for method in settings.methods:
-        of_seconds = []
-        of_ratios = []
-        of_differences = []
-        for dataset in run:
-            times = ours.get(dataset.name, {})
-            papers = published.get(dataset.name, {})
-            mark = _mark(dataset, method, measured.get(dataset.name, {}), notes)
-            second = _three_digits(times.get(method.name))
-            ratio = _with_paper(_ratio(times, method), _ratio(papers, method))
-            epochs = measured.get(dataset.name, {}).get("epoch_seconds", {})
-            more = _more(epochs, method, _difference(papers, method))
-            of_seconds.append(Cell(second, mark=mark))
-            of_ratios.append(Cell(ratio, mark=mark))
-            of_differences.append(Cell(more, mark=mark))
-        part = group(method.name)
-        seconds.append(row(method.title, *of_seconds, group=part))
-        ratios.append(row(method.title, *of_ratios, group=part))
-        differences.append(row(method.title, *of_differences, group=part))
+
+    def rows(text: Callable[[str, str], Text]) -> list[Row]:
+        made = []
+        for method in settings.methods:
+            cells = []
+            for dataset in run:
+                mark = _mark(dataset, method, measured.get(dataset.name, {}), notes)
+                cells.append(Cell(text(dataset.name, method.name), mark=mark))
+            made.append(row(method.title, *cells, group=group(method.name)))
+        return made
 
     paper_too = " (paper)" if published else ""
     explained = "Seconds per training epoch, their ratio to GAT's"
@@ -74,9 +61,9 @@ def build(settings: Settings, files: Files) -> Table:
         "the median, and its 95 % interval over the turns"
     )
     blocks = [
-        Block("Epoch (sec)", seconds),
-        Block(f"Relative to GAT{paper_too}", ratios),
-        Block(f"More than GAT (ms){paper_too}", differences),
+        Block("Epoch (sec)", rows(times.seconds)),
+        Block(f"Relative to GAT{paper_too}", rows(times.ratio)),
+        Block(f"More than GAT (ms){paper_too}", rows(times.more)),
     ]
     header = ["", *[each.title for each in run]]
     about = [*_how(measured), *_absent(settings, run)]
@@ -90,6 +77,64 @@ def build(settings: Settings, files: Files) -> Table:
         panels=[Panel("stacked", header, blocks)],
         notes=[*notes.all(), *[("", text) for text in about]],
     )
+
+
+class _Times:
+    """What an epoch takes, ours and the paper's, as the text of a cell."""
+
+    def __init__(
+        self,
+        measured: Mapping[str, Any],
+        published: Mapping[str, Mapping[str, float]],
+    ) -> None:
+        """Take Runtime JSON by data set; the paper's seconds by data set and method."""
+        self.measured = measured
+        self.medians = medians(measured)
+        self.published = published
+
+    def seconds(self, dataset: str, method: str) -> Text:
+        """The median, with three digits."""
+        median = self.medians.get(dataset, {}).get(method)
+        if median is None:
+            return DASH
+        return f"{median:#.3g}".removesuffix(".")
+
+    def ratio(self, dataset: str, method: str) -> Text:
+        """How many times GAT's median, and in the paper."""
+        both = _beside_gat(self.medians.get(dataset, {}), method)
+        if both is None:
+            return DASH
+        own, base = both
+        text = f"{own / base:.2f}"
+        papers = _beside_gat(self.published.get(dataset, {}), method)
+        if papers:
+            own, base = papers
+            text += f" ({own / base:.2f})"
+        return text
+
+    def more(self, dataset: str, method: str) -> Text:
+        """Milliseconds more than GAT's epoch of the same turn, and in the paper."""
+        epochs = self.measured.get(dataset, {}).get("epoch_seconds", {})
+        both = _beside_gat(epochs, method)
+        if both is None or method == REFERENCE:
+            return DASH
+        milliseconds = 1000 * np.subtract(*both)
+        text = f"{np.median(milliseconds):.1f}"
+
+        interval = quantile_test(milliseconds).confidence_interval(0.95)
+        if not math.isnan(interval.low + interval.high):  # a few turns have none
+            text += f" [{interval.low:.1f}, {interval.high:.1f}]"
+        papers = _beside_gat(self.published.get(dataset, {}), method)
+        if papers:
+            own, base = papers
+            text += f" ({1000 * (own - base):.0f})"
+        return text
+
+
+def _beside_gat(times: Mapping[str, Any], method: str) -> tuple[Any, Any] | None:
+    """Give a method's and GAT's, or None where one is missing."""
+    own, base = times.get(method), times.get(REFERENCE)
+    return (own, base) if own and base else None
 
 
 def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -127,48 +172,6 @@ def _mark(
             f"{where}: timed at {timed}, the first of its cells to train ({failure})."
         )
     return notes.marks(method.note or "", said)
-
-
-def _three_digits(value: float | None) -> Text:
-    if value is None:
-        return DASH
-    return f"{value:#.3g}".removesuffix(".")
-
-
-def _ratio(times: Mapping[str, float], method: ShownMethod) -> float | None:
-    if method.name not in times or REFERENCE not in times:
-        return None
-    return times[method.name] / times[REFERENCE]
-
-
-def _difference(times: Mapping[str, float], method: ShownMethod) -> float | None:
-    if method.name not in times or REFERENCE not in times:
-        return None
-    return times[method.name] - times[REFERENCE]
-
-
-def _more(
-    epochs: Mapping[str, Sequence[float]], method: ShownMethod, papers: float | None
-) -> Text:
-    """Compare epochs (T,) in seconds, turn by turn; GAT's are compared with nothing."""
-    own, base = epochs.get(method.name), epochs.get(REFERENCE)
-    if not own or not base or method.name == REFERENCE:
-        return DASH
-    milliseconds = 1000 * np.subtract(own, base)
-    text = f"{np.median(milliseconds):.1f}"
-
-    interval = quantile_test(milliseconds).confidence_interval(0.95)
-    if not math.isnan(interval.low + interval.high):  # a few turns have none
-        text += f" [{interval.low:.1f}, {interval.high:.1f}]"
-    if papers is not None:
-        text += f" ({1000 * papers:.0f})"
-    return text
-
-
-def _with_paper(mine: float | None, papers: float | None) -> Text:
-    if mine is None:
-        return DASH
-    return f"{mine:.2f}" if papers is None else f"{mine:.2f} ({papers:.2f})"
 
 
 def _how(measured: Mapping[str, Any]) -> list[str]:
