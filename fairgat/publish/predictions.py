@@ -37,16 +37,16 @@ def keep_predictions(results: Path, published: Path) -> None:
     """
     runs = sorted(published.glob(f"runs/**/{RUN_JSON}"))
     sizes = {run: _reduced(results, published, run) for run in runs}
+    split_of = {run: Record.read(run).split for run in runs}
+    splits = sorted(set(split_of.values()))
 
-    for last_split in (FIRST_SPLITS - 1, -1):
+    for count in (FIRST_SPLITS, 0):
         if sum(sizes.values()) <= BUDGET:
             return
-        print(
-            f"predictions take more than {BUDGET >> 20} MiB: those of splits after "
-            f"{last_split} are not published"
-        )
+        those = f"those after the first {count} splits" if count else "they"
+        print(f"predictions take over {BUDGET >> 20} MiB: {those} are not published")
         for run in list(sizes):
-            if Record.read(run).split > last_split:
+            if split_of[run] not in splits[:count]:
                 del sizes[run]
                 run.with_name(PREDICTIONS).unlink(missing_ok=True)
                 run.unlink()

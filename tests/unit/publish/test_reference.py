@@ -162,6 +162,22 @@ def test_predictions_are_published_of_as_many_splits_as_fit(
     assert ("are not published" in capsys.readouterr().out) == (fits < 7)
 
 
+def test_the_first_splits_are_the_first_that_there_are(
+    publish, trained, tmp_path, monkeypatch
+):
+    for split in range(20, 27):
+        trained(split)
+    publish()
+    runs = tmp_path / "results/reference/runs"
+    size = next(runs.rglob("predictions.npz")).stat().st_size
+
+    monkeypatch.setattr(predictions, "BUDGET", 6 * size)
+    publish()
+
+    kept = sorted(path.parent.name for path in runs.rglob("run.json"))
+    assert kept == [f"split-{split}" for split in range(20, 25)]
+
+
 def test_a_run_that_is_not_about_the_paper_has_no_audit(publish):
     page = publish(files=["tables/comparison.md"])
 
