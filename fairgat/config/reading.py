@@ -19,7 +19,7 @@ from fairgat.by_path import is_path
 from fairgat.config import names
 from fairgat.config.models import Config
 from fairgat.config.protocol import NAME
-from fairgat.errors import ConfigError, nearest
+from fairgat.errors import NOTHING_ALLOWED, ConfigError, nearest
 from fairgat.files import irregular
 
 DEFAULTS = Path(__file__).parent / "default.yaml"
@@ -90,7 +90,7 @@ def explain(
     prefix: str,
     model: type[BaseModel],
     other: Mapping[str, str] | None = None,
-    no_keys: str = "nothing is allowed here",
+    no_keys: str = NOTHING_ALLOWED,
 ) -> list[str]:
     """Write one line per problem that pydantic found in `model`, with the key's path.
 
@@ -392,8 +392,7 @@ def _explain(
     match item["type"]:
         case "extra_forbidden":
             *above, key = location
-            known = _fields(model, above)
-            advice = nearest(str(key), known) if known else no_keys
+            advice = nearest(str(key), _fields(model, above), none_known=no_keys)
             what = f"unknown key; {advice}"
         case "missing":
             what = "this key is missing"
