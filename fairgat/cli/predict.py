@@ -181,7 +181,7 @@ def _sentences(
     """Say who was scored, and what became of training's people.
 
     Args:
-        before: (N,) logits of training's people alone.
+        before: (N,) logits of training's people by themselves.
         after: (N + new,) of all, training's people first.
         recorded: (N,) as the run has them in predictions.npz.
     """

@@ -260,7 +260,7 @@ class Method:
 
 
 class _OnGraph(nn.Module):
-    """A network of the features alone: a CUDA graph takes nothing but tensors."""
+    """A network of nothing but the features: a CUDA graph takes nothing but tensors."""
 
     def __init__(self, model: nn.Module, csr: CSRGraph) -> None:
         super().__init__()

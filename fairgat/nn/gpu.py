@@ -603,7 +603,7 @@ def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
 
 
 def dot_products(grad, x, rowptr, source, cuts):
-    """(H, E) the gradient of alpha alone, each edge's product of `grad` and x."""
+    """(H, E) the gradient of alpha only, each edge's product of `grad` and x."""
     rows, heads, columns = grad.shape
     x, out = _rows_apart(x), grad.new_empty(heads, source.numel())
     if out.numel():

@@ -5,19 +5,10 @@ import pandas as pd
 from fairgat.audit import results
 from fairgat.config.protocol import Margins
 from fairgat.scores import selection
+from fairgat.scores.summary import WINNERS
 
 MARGINS = Margins(accuracy=0.01, fairness=0.02)
-COLUMNS = [
-    "rule",
-    "protocol",
-    "dataset",
-    "method",
-    "cell",
-    "metric",
-    "mean",
-    "std",
-    "n_splits",
-]
+COLUMNS = [name for name in WINNERS if not name.startswith("paper_")]
 
 
 def summary(rows, rules=selection.RULES, protocol="", n_splits=5):
