@@ -63,7 +63,7 @@ def build(settings: Settings, files: Files) -> Table:
     blocks = [
         Block("Epoch (sec)", rows(times.seconds)),
         Block(f"Relative to GAT{paper_too}", rows(times.ratio)),
-        Block(f"More than GAT (ms){paper_too}", rows(times.more)),
+        Block(f"More than GAT, in ms{paper_too}", rows(times.more)),
     ]
     header = ["", *[each.title for each in run]]
     about = [*_how(measured), *_absent(settings, run)]
@@ -119,16 +119,22 @@ class _Times:
         if both is None or method == REFERENCE:
             return DASH
         milliseconds = 1000 * np.subtract(*both)
-        text = f"{np.median(milliseconds):.1f}"
+        text = _short(np.median(milliseconds))
 
         interval = quantile_test(milliseconds).confidence_interval(0.95)
         if not math.isnan(interval.low + interval.high):  # a few turns have none
-            text += f" [{interval.low:.1f}, {interval.high:.1f}]"
+            text += f" [{_short(interval.low)}, {_short(interval.high)}]"
         papers = _beside_gat(self.published.get(dataset, {}), method)
         if papers:
             own, base = papers
-            text += f" ({1000 * (own - base):.0f})"
+            text += f" ({1000 * (own - base):.0f})"  # of seconds with two decimals
         return text
+
+
+def _short(milliseconds: float) -> str:
+    """Write them with one decimal where they are few."""
+    decimals = 1 if abs(milliseconds) < 99.95 else 0  # 100 has none
+    return f"{milliseconds:.{decimals}f}"
 
 
 def _beside_gat(times: Mapping[str, Any], method: str) -> tuple[Any, Any] | None:

@@ -336,7 +336,7 @@ def test_epochs_are_compared_with_gats_of_the_same_turn(plan, tmp_path, turns, s
 
     table = build_table(plan, "runtime", {"runtime": [tmp_path / "times.json"]})
 
-    (rows,) = blocks_of(table, "More than GAT (ms) (paper)")
+    (rows,) = blocks_of(table, "More than GAT, in ms (paper)")
     assert rows["GAT"][-1] == "–"
     assert rows["FairGAT"][-1] == shown
 
