@@ -54,6 +54,22 @@ def test_rules_choose_what_their_definitions_say(seed):
     assert epochs.accuracy_less_gaps(history) == less.index(max(less))
 
 
+@pytest.mark.parametrize("percent", (95, 94, 93, 92, 91, 90, 89))
+def test_qian_asks_for_one_percent_less_at_a_time(percent):
+    """Epoch 1 just reaches the percentage, epoch 2 just does not, and is fairer."""
+    just, just_not = percent / 100 + 0.001, percent / 100 - 0.001
+    history = scores(
+        [
+            (1.0, 0.5, 1.0, 0.0, 0.0, 1),
+            (just, 1.0, just, 0.3, 0.3, 1),
+            (just_not, 1.0, just_not, 0.1, 0.1, 1),
+            (0.5, 0.5, 0.5, 0.0, 0.0, 1),
+        ]
+    )
+    expected = 1 if percent >= 90 else 3
+    assert epochs.qian(history) == expected
+
+
 def test_ties_go_to_the_fairer_epoch_then_to_the_earlier():
     rows = [(0.5, 0.1), (0.6, 0.4), (0.6, 0.1), (0.6, 0.1), (0.1, 0.0)]
     history = scores([(accuracy, 1, 1, gap, 0.2, 1) for accuracy, gap in rows])

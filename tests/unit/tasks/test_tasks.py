@@ -61,3 +61,10 @@ def test_sampled_non_edges(graph):
         assert known.isdisjoint(zip(source.tolist(), target.tolist(), strict=True))
         assert (source != target).all()
     assert not torch.equal(drawn[0], drawn[1])
+
+
+def test_non_edges_of_a_seed_stay_those_of_published_runs(graph):
+    task = make("gat", graph, LINK).task
+    first, second = task.sample_non_edges(), task.sample_non_edges()
+    assert first[:, :4].tolist() == [[76, 57, 46, 24], [50, 29, 0, 25]]
+    assert second[:, -4:].tolist() == [[35, 82, 6, 40], [20, 51, 57, 66]]

@@ -310,6 +310,7 @@ def test_the_share_with_the_least_gap():
         (5.5, 1, (1, 4.8)),
         (-4.5, 1, (0, -4.0)),
         (0.1, 1, (0.5, 0)),
+        (1.5, 0, (0, 1.0)),  # where no share changes anything, none is given
         (1.0, np.nan, (np.nan, np.nan)),
     ],
 )
