@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fairgat.data import own
 from fairgat.data.columns import Columns, Feature, values
+from fairgat.data.declared import NO_LABEL, cut, inverted
+from fairgat.data.features import check_filled, number
 from fairgat.data.graph import UNLABELLED, Graph, symmetrise
+from fairgat.data.own import between
 from fairgat.data.roles import OwnFile, Roles
 from fairgat.data.sources import tables
 from fairgat.data.table import Table, mapped, noting, told
@@ -82,7 +84,7 @@ def join(
     kept, places = _places(in_training, rows, groups >= 0, len(everyone.frame))
     trained_pairs = np.flatnonzero(in_training)[graph.edge_index]
     pairs = np.concatenate([trained_pairs, links.pairs.T], axis=1)
-    edge_index = own.between(kept, symmetrise(pairs, len(kept)))
+    edge_index = between(kept, symmetrise(pairs, len(kept)))
 
     used = places >= 0
     old = replace(before, frame=before.frame[in_training])
@@ -207,7 +209,7 @@ def _groups(
     given: Table, columns: Columns, options: Roles
 ) -> tuple[np.ndarray, list[str]]:
     """Number each person's group as training does, (n,), -1 for another group."""
-    group_of = own.inverted(options.groups or {})
+    group_of = inverted(options.groups or {})
     lenient = options.model_copy(update={"drop": (*options.drop, "unknown_groups")})
     shown = []
     compared = []
@@ -215,14 +217,14 @@ def _groups(
         texts = given.texts(name)
         shown.append(texts)
         if options.bins:
-            texts = own.cut(given, name, lenient).astype(object)
+            texts = cut(given, name, lenient).astype(object)
         elif options.groups:
             texts = mapped(texts, group_of, None)
         compared.append(texts)
 
     number_of = {}
-    for number, group in enumerate(columns.groups):
-        number_of[tuple(group.values())] = number
+    for place, group in enumerate(columns.groups):
+        number_of[tuple(group.values())] = place
     numbers = np.array(
         [number_of.get(each, -1) for each in zip(*compared, strict=True)]
     )
@@ -241,12 +243,12 @@ def _labels(given: Table, options: Roles) -> np.ndarray | None:
     """Give the labels of a file that has them, (n,); an empty cell is none."""
     if options.label is None or options.label not in given.frame:
         return None
-    label_of = own.inverted(options.label_values())
+    label_of = inverted(options.label_values())
     texts = given.texts(options.label)
     label_of.setdefault("", UNLABELLED)
     unknown = -2
     labels = mapped(texts, label_of, unknown).to_numpy(np.int64)
-    given.refuse(labels == unknown, own.NO_LABEL, options.label)
+    given.refuse(labels == unknown, NO_LABEL, options.label)
     return labels
 
 
@@ -254,9 +256,9 @@ def _check_values(given: Table, columns: Columns, options: Roles) -> None:
     """Note cells of which training would make no feature."""
     for name, kind in _columns_of(columns.features).items():
         if kind == "number":
-            own.number(given, name, options)
+            number(given, name, options)
         else:
-            own.check_filled(given, name, options)
+            check_filled(given, name, options)
 
 
 def _columns_of(features: Sequence[Feature]) -> dict[str, str]:

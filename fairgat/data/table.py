@@ -81,6 +81,10 @@ class Table:
         advice = nearest(name, self.frame, "its columns are")
         raise DataError(f"{what}; {advice}{self.if_absent}")
 
+    def there(self, names: Iterable[str]) -> list[str]:
+        """List those of the columns that the table has."""
+        return [name for name in names if name in self.frame]
+
     def texts(self, name: str) -> "pd.Series":
         """Give each cell's text, as it is compared; "" is an empty or blank one."""
         return texts(self.column(name))

@@ -10,7 +10,8 @@ from typing import get_args
 from fairgat.config import TASKS, Config, Task, study_rows
 from fairgat.config.study import Study
 from fairgat.errors import ConfigError, nearest
-from fairgat.measures.registry import MEASURES, Measure, Role, find, names
+from fairgat.measures.measure import Measure, Role
+from fairgat.measures.registry import MEASURES, find, names
 
 
 def check(config: Config) -> None:

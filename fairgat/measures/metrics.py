@@ -21,7 +21,7 @@ from fairgat.tasks.rates import counted, positive_rates, true_positive_rates
 class Decisions:
     """Binary decisions about n nodes, or about n pairs of nodes, and the truth.
 
-    A measure is a function of them (`fairgat.measures.registry.Measure`). Of nodes it
+    A measure is a function of them (`fairgat.measures.measure.Measure`). Of nodes it
     may read everything but `dyads`, `odds` and `auc_of_pairs`, which are of pairs; of
     pairs everything but `counts`, `gap` without a grouping, `gap_by_attribute` and
     `in_groups`.

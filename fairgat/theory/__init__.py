@@ -13,5 +13,6 @@ bounds computed here.
 """
 
 from fairgat.theory.account import Account
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
+from fairgat.theory.distances import disparity
+from fairgat.theory.layers import LayerTerms, attention_terms, linear_terms
 from fairgat.theory.network import account, attention_layer, measure, measure_every

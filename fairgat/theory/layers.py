@@ -13,9 +13,8 @@ effective weight W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "The boun
 "More than two groups".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import sqrt
 from typing import NamedTuple
 
@@ -24,7 +23,14 @@ from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
 from fairgat.groups import contraction
-from fairgat.nn.columns import ROUNDING
+from fairgat.theory.distances import (
+    deviations_within,
+    disparity,
+    group_means,
+    largest_deviation,
+    norms_of_pairs,
+)
+from fairgat.theory.step3 import aggregate, gain, gains
 
 RELU = IDENTITY = 1.0  # L of the activations, element by element
 SIGMOID = 0.25
@@ -129,15 +135,6 @@ class LayerTerms:
     gives probabilities."""
 
 
-def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """Measure delta, the largest Euclidean distance between the means of two groups.
-
-    `values` are (N, F) or (N,), `sensitive` (N,) groups.
-    """
-    means = _means(values, sensitive)
-    return max(float(np.linalg.norm(a - b)) for a, b in combinations(means, 2))
-
-
 def attention_terms(
     layer: str,
     h: np.ndarray,
@@ -174,12 +171,12 @@ def attention_terms(
     c = h @ weight.T * gain_c
     c_effective = c * gain_z  # c~, by the effective weight W~
     effective = weight * factors[:, None]
-    z = _aggregate(attention, c_effective)
+    z = aggregate(attention, c_effective)
 
     delta_in = disparity(h, sensitive)
-    delta_c = _largest_deviation(c, sensitive)
-    delta_c_effective = _largest_deviation(c_effective, sensitive)
-    delta_z = _largest_deviation(z, sensitive)
+    delta_c = largest_deviation(c, sensitive)
+    delta_c_effective = largest_deviation(c_effective, sensitive)
+    delta_z = largest_deviation(z, sensitive)
     sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
     between = _between_groups(attention, sensitive)
 
@@ -237,11 +234,11 @@ def _sharp_offset(
     sensitive: np.ndarray,
 ) -> float:
     """The sharp bound's offset: what deviations of c (N, H * C) and of z allow."""
-    deviations_of_c = np.abs(_deviations(c, sensitive))
-    deviations_of_z = np.abs(_deviations(z, sensitive))
-    attended = _aggregate(attention, deviations_of_c)
-    of_c = _norms_of_pairs(attended, sensitive)
-    of_z = _norms_of_pairs(deviations_of_z, sensitive)
+    deviations_of_c = np.abs(deviations_within(c, sensitive))
+    deviations_of_z = np.abs(deviations_within(z, sensitive))
+    attended = aggregate(attention, deviations_of_c)
+    of_c = norms_of_pairs(attended, sensitive)
+    of_z = norms_of_pairs(deviations_of_z, sensitive)
     return max(map(sum, zip(of_c, of_z, strict=True)))
 
 
@@ -272,7 +269,7 @@ def _between_groups(attention: Sequence[csr_matrix], sensitive: np.ndarray) -> _
     shares = [
         head @ member for head in attention
     ]  # (N, K) from each node to each group
-    taus = [contraction(_means(each, sensitive)) for each in shares]
+    taus = [contraction(group_means(each, sensitive)) for each in shares]
     alpha_chi = np.zeros(1)  # where nobody has an inter-edge
     if has_inter.any():
         to_others = [_to_others(each, member) for each in shares]
@@ -335,7 +332,7 @@ def linear_terms(
     z = z * scale
 
     delta_in = disparity(h, sensitive)
-    delta_z = _largest_deviation(z, sensitive)
+    delta_z = largest_deviation(z, sensitive)
     sigma = _spectral_norm(weight)
     sigma_effective = _spectral_norm(weight * scale[:, None])
 
@@ -345,8 +342,8 @@ def linear_terms(
     corrected = sharp = Bound(sigma_effective, 0.0)
     if sigmoid:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
-        deviations = np.abs(_deviations(z, sensitive))
-        offset = lipschitz * max(_norms_of_pairs(deviations, sensitive))
+        deviations = np.abs(deviations_within(z, sensitive))
+        offset = lipschitz * max(norms_of_pairs(deviations, sensitive))
         sharp = Bound(lipschitz * sigma_effective, offset)
 
     return LayerTerms(
@@ -394,72 +391,3 @@ def _bounds_at(
 
 def _spectral_norm(weight: np.ndarray) -> float:
     return float(np.linalg.norm(weight, 2))
-
-
-def _means(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
-    """(K, F) mean of each group."""
-    groups = range(sensitive.max() + 1)
-    return np.stack([values[sensitive == group].mean(0) for group in groups])
-
-
-def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
-    """(N, F) values less the mean of their node's group."""
-    return values - _means(values, sensitive)[sensitive]
-
-
-def _norms_of_pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
-    """Give the norm (over features) of the sum of the means of each pair of groups.
-
-    Of absolute deviations these are the norms of Eq. 18.
-    """
-    for first, second in combinations(_means(values, sensitive), 2):
-        yield float(np.linalg.norm(first + second))
-
-
-def _largest_deviation(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """The largest absolute deviation of a value (N, F) from its group's mean."""
-    return float(np.abs(_deviations(values, sensitive)).max())
-
-
-def gains(
-    h: np.ndarray,
-    weight: np.ndarray,
-    attention: Sequence[csr_matrix],
-    eta: float | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute eta / std (F,) of the columns of C, and of Z: step 3's factors.
-
-    C is h W^T, and Z = attention C once C is scaled. All are 1 where `eta` is None.
-
-    Args:
-        h: (N, F_in) the layer's input.
-        weight: (F, F_in) W.
-        attention: (N, N) of each head, targets by sources.
-        eta: step 3's factor on features of unit variance; None without step 3.
-    """
-    if eta is None:
-        ones = np.ones(len(weight))
-        return ones, ones
-    c = h @ weight.T
-    gain_c = gain(c, eta)
-    z = _aggregate(attention, c * gain_c)
-    return gain_c, gain(z, eta)
-
-
-def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
-    """Compute step 3's factor on each column, eta / std (F,); 1 where `eta` is None.
-
-    On a column that does not vary in the layer's single precision it is eta itself.
-    """
-    if eta is None:
-        return np.ones(values.shape[1])
-    deviation = values.std(0)
-    size = np.abs(values.mean(0))
-    is_constant = deviation <= ROUNDING * np.finfo(np.float32).eps * size
-    return eta / np.where(is_constant, 1, deviation)
-
-
-def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
-    """(N, H * C) sum_j alpha_ij values_j, each head on its own columns."""
-    heads = zip(attention, np.split(values, len(attention), axis=1), strict=True)
-    return np.concatenate([alpha @ head for alpha, head in heads], axis=1)

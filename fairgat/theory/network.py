@@ -18,14 +18,9 @@ from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.nn.normalise import spectrally_normalised
 from fairgat.theory.account import Account, Pass
-from fairgat.theory.layers import (
-    LayerTerms,
-    attention_terms,
-    disparity,
-    gain,
-    gains,
-    linear_terms,
-)
+from fairgat.theory.distances import disparity
+from fairgat.theory.layers import LayerTerms, attention_terms, linear_terms
+from fairgat.theory.step3 import gain, gains
 from fairgat.training.loop import Observer
 
 
