@@ -269,7 +269,7 @@ def _against(
 def _as_accurate(ours: Number, theirs: Number) -> Judged:
     """Judge whether ours is at most one percentage point lower."""
     gain = ours - theirs
-    said = _said("{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain)
+    said = _said("{:.2f} against {:.2f} ({:+z.2f})", ours, theirs, gain)
     return np.round(gain, 2) >= -1, said
 
 

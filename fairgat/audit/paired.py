@@ -1,6 +1,7 @@
 """Every cell against GAT: what other choices of a cell would have given."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -28,6 +29,10 @@ COLUMNS = [
     "corrected",
 ]
 """Of paired.csv; `n_splits` are those that both have."""
+_NOTHING = (
+    "No cell is compared: that takes a cell that stands for GAT, and another method's "
+    "on the same data set and splits."
+)
 
 
 def compared(
@@ -56,12 +61,23 @@ def page(frame: pd.DataFrame) -> Table:
     """Show the differences of all cells to GAT, with intervals for other splits.
 
     Those of the selected cells are shown once more, with intervals for other people.
+    Where no cell can be compared, the page says so.
 
     Args:
         frame: as `compared` gives it.
     """
     shown = [name for task in TASKS for name in measures.names(task, "shown")]
     frame = frame[frame["metric"].isin(shown)]
+    without_panels = Table(
+        name="paired",
+        caption="Every cell against GAT on the same splits",
+        panels=[],
+        notes=[],
+        explanation=_NOTHING,
+        source="From summary/(task)/runs.csv.",
+    )
+    if frame.empty:
+        return without_panels
     selected = frame[frame["selected"]]
     for_people = for_other_people(selected)
     panels = []
@@ -71,27 +87,22 @@ def page(frame: pd.DataFrame) -> Table:
             mine = lines[lines["task"] == task]
             if len(mine):
                 panels.append(_panel(f"{TASKS[task].title}: {kind}", task, mine))
-    marked = percent.FEW
     counts = ""
     if frame["pairs"].max() >= FEWEST:
-        marked = "bold where that leaves out 0"
         counts = (
             f"Of the selected cells' differences {leave_out_0(selected)} for "
             f"{percent.SPLITS} and {leave_out_0(for_people)} for {percent.PEOPLE} do. "
         )
-    return Table(
-        name="paired",
-        caption="Every cell against GAT on the same splits",
+    return replace(
+        without_panels,
         panels=panels,
-        notes=[],
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over "
-            f"the splits ± half a 95 % interval; {marked}. {percent.INTERVALS} "
+            f"the splits {percent.half_intervals(frame['pairs'])}. {percent.INTERVALS} "
             f"{percent.NOT_CORRECTED} {counts}The cell that was selected has a bold "
             "name; the others say what other choices would have given, and chose "
             "nothing."
         ),
-        source="From summary/(task)/runs.csv.",
     )
 
 

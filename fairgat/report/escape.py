@@ -74,9 +74,12 @@ _BLOCK = re.compile(
     r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|\d{1,9}[.)](?=\s|$)|=+$|(-\s*){2,}$)"
 )
 
-# What a table has where it begins with a sign: a number, perhaps with its deviation and
-# marks. A spreadsheet takes anything else for a formula.
-_NUMBER = re.compile(r"[-+]\d+(\.\d+)?(e[-+]?\d+)?( ± [\d.]+)?( \[[\d, +-]+\])?")
+# What a table has where it begins with a sign: a number, perhaps with its deviation,
+# with its marks or its interval, and with the paper's. A spreadsheet takes anything
+# else for a formula.
+_NUMBER = re.compile(
+    r"[-+]\d+(\.\d+)?(e[-+]?\d+)?( ± [\d.]+)?( \[[\d., +-]+\])?( \([-+]?[\d.]+\))?"
+)
 _FORMULA = ("=", "+", "-", "@")
 
 

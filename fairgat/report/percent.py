@@ -14,18 +14,34 @@ INTERVALS = (
     "and those who are trained on: it is wide, and errs on that side."
 )
 """What the intervals of paired differences are about."""
-FEW = f"none is bold, as there are fewer than {FEWEST} splits"
 NOT_CORRECTED = (
     "Nothing is corrected for the number of comparisons: where there is no true "
     "difference, one interval in twenty by the paired t leaves out 0."
 )
 
 
+def half_intervals(pairs: pd.Series) -> str:
+    """Say what stands after a difference, and which are bold.
+
+    Args:
+        pairs: the splits that each difference is over; NaN where there is none.
+    """
+    said = "± half a 95 % interval"
+    if pairs.max() >= FEWEST:
+        return f"{said}; bold where that leaves out 0"
+    if pairs.notna().any():
+        return f"{said}; none is bold, as there are fewer than {FEWEST} splits"
+    return said
+
+
 def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:
-    """Write a mean with its standard deviation; a dash where there is none."""
+    """Write a mean with its standard deviation; a dash where there is none.
+
+    What is rounded to 0 has no sign, here as in `signed`.
+    """
     if pd.isna(mean):
         return Cell(DASH)
-    shown = f"{unit.factor * mean:.{unit.decimals}f}"
+    shown = f"{unit.factor * mean:z.{unit.decimals}f}"
     if pd.isna(std):
         return Cell(shown)
     return Cell(shown, std=f"{unit.factor * std:.{unit.decimals}f}")

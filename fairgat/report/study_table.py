@@ -228,12 +228,11 @@ def _explanation(study: Study, frame: pd.DataFrame, panels: Sequence[Panel]) -> 
     base = compared_with(frame)
     test = study.part == "test"
     enough = frame["pairs"].max() >= FEWEST
-    marked = "bold where that leaves out 0" if enough else percent.FEW
     said = [
         f"Percent on the {study.part} sets; ± beside a score is its standard deviation "
         "over the splits.",
         f"A difference is a mean less that of {base} over the same {_splits(frame)}, "
-        f"± half a 95 % interval; {marked}.",
+        f"{percent.half_intervals(frame['pairs'])}.",
         percent.INTERVALS if test else percent.OF_SPLITS,
         percent.NOT_CORRECTED,
     ]

@@ -138,7 +138,7 @@ def _draw(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
     ax.plot(parts["gap"], places, "D", zorder=3, **_GAP)
     for place, (right, gap) in enumerate(zip(rights, parts["gap"], strict=True)):
         if np.isfinite(gap):
-            number = f"  {gap:.2f} ".replace("-", "−")
+            number = f"  {gap:z.2f} ".replace("-", "−")
             ax.text(right, place, number, va="center", fontsize=7)
 
     style.rows(ax, [style.plain(method.title) for method in methods])

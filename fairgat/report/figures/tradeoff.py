@@ -14,16 +14,21 @@ from fairgat.scores.runs import read, rows_under
 READS = ("cells", "selection")
 TASK = None
 
+_SIDES = {"higher": "right", "lower": "left"}
+
 
 def draw(settings: Settings, files: Files) -> Figure:
     """Draw every cell of every method by its test means.
 
-    A line joins a method's Pareto front, and the selected cell is filled. Where a few
-    cells leave the others little room, these are drawn once more from closer.
+    A line joins a method's Pareto front, where one way is better, and the selected cell
+    is filled. Where a few cells leave the others little room, these are drawn once more
+    from closer.
     """
     utility = measures.find(measures.utility(settings.task))
     shown = measures.of_task(settings.task, "shown")
     others = {each.name: each for each in shown if each != utility}
+    sides = {_SIDES.get(each.better) for each in others.values()}
+    common_side = sides.pop() if len(sides) == 1 else None
     looks = style.looks_of(settings)
     blocks = _blocks(settings, _cells(settings, files), utility.name)
 
@@ -37,12 +42,12 @@ def draw(settings: Settings, files: Files) -> Figure:
             _points(ax, mine, others[name], utility, look)
         ax.margins(0.08, 0.12)  # room for the large markers
         ax.set(xlabel=style.label(name), ylabel=style.label(utility.name))
+        side = _SIDES.get(others[name].better)
+        if side and not common_side:
+            ax.set_xlabel(f"{style.label(name)}, {side}: better")
 
-    right = all(each.better == "higher" for each in others.values())
-    title = (
-        "Every cell of every method, mean of the test scores over the splits: up and "
-        f"to the {'right' if right else 'left'} is better"
-    )
+    title = "Every cell of every method, mean of the test scores over the splits: up "
+    title += f"and to the {common_side} is better" if common_side else "is better"
     chosen = style.sign("cell selected on validation", marker="o", markersize=7)
     front = style.sign("best of a method (Pareto front)", linestyle="-", linewidth=0.9)
     style.legend(figure, looks.values(), [chosen, front], title)
@@ -92,14 +97,15 @@ def _points(
         return
     x = measure.unit.factor * cells[measure.name].to_numpy()
     y = utility.unit.factor * cells[utility.name].to_numpy()
-    cost = -x if measure.better == "higher" else x
-    front = pareto(cost, y)
     chosen = cells["selected"].to_numpy()
 
     line = {"linewidth": 0.9, "alpha": 0.7, "drawstyle": "steps-post"}
     hollow = {"markerfacecolor": "none", "markersize": 4, "alpha": 0.8}
     filled = {"markersize": 7, "markeredgecolor": "white", "zorder": 3}
-    ax.plot(x[front], y[front], look.line, color=look.colour, **line)
+    if measure.better:
+        cost = -x if measure.better == "higher" else x
+        front = pareto(cost, y)
+        ax.plot(x[front], y[front], look.line, color=look.colour, **line)
     ax.plot(x, y, look.marker, color=look.colour, **hollow)
     ax.plot(x[chosen], y[chosen], look.marker, color=look.colour, **filled)
 

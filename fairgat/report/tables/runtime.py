@@ -127,14 +127,14 @@ class _Times:
         papers = _beside_gat(self.published.get(dataset, {}), method)
         if papers:
             own, base = papers
-            text += f" ({1000 * (own - base):.0f})"  # of seconds with two decimals
+            text += f" ({1000 * (own - base):z.0f})"  # of seconds with two decimals
         return text
 
 
 def _short(milliseconds: float) -> str:
     """Write them with one decimal where they are few."""
     decimals = 1 if abs(milliseconds) < 99.95 else 0  # 100 has none
-    return f"{milliseconds:.{decimals}f}"
+    return f"{milliseconds:z.{decimals}f}"
 
 
 def _beside_gat(times: Mapping[str, Any], method: str) -> tuple[Any, Any] | None:

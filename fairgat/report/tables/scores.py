@@ -28,7 +28,7 @@ _FEW = (
     "Nothing is marked as better or worse than GAT: that takes "
     f"{FEWEST} splits or more."
 )
-_MISSING = "it is missing, as a rate over nobody has no value"
+_MISSING = "it is missing, such as a rate over nobody"
 _PERFECT = (
     "Perfect prediction: the labels themselves, whose gaps are those of the data. A "
     "gap below them is no sign of fewer errors."

@@ -32,6 +32,13 @@ def test_differences_are_counted_on_the_splits_that_both_have(compared):
     assert pairs.loc["recidivism"].tolist() == [3, 3]
 
 
+def test_without_gat_the_page_says_that_nothing_is_compared(compared):
+    page = render(paired.page(compared.iloc[:0]), "md")
+
+    assert "No cell is compared" in page
+    assert "splits ±" not in page
+
+
 def test_methods_stand_in_the_order_of_the_rows(compared):
     is_fairgat = compared["method"] == "fairgat"
     fairgat_first = pd.concat([compared[is_fairgat], compared[~is_fairgat]])

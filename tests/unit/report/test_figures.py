@@ -1,12 +1,14 @@
 """Figures: each is drawn from the files of a finished run."""
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import Look, merge, read_file, read_yaml, shown
 from fairgat.errors import DataError
 from fairgat.report import style
@@ -114,6 +116,48 @@ def test_a_trade_off_shows_every_cell_that_finished(draw):
     edits = (6, 93.73)  # the third of its cells
     expected = sorted([*fairgat, gat, ablation, edits])
     assert sorted(hollow_points(nodes)) == expected
+
+
+CELLS = pd.DataFrame(
+    {
+        "dataset": "recidivism",
+        "method": "fairgat",
+        "cell": ["eta~0.5", "eta~1.0"],
+        "accuracy": [0.8, 0.9],
+        "statistical_parity": [0.1, 0.2],
+        "own": [0.3, 0.4],
+        "selected": [True, False],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("better", "title", "label", "fronts"),
+    [
+        ("lower", "up and to the left is better", "own", 2),
+        ("higher", "up is better", "own, right: better", 2),
+        (None, "up is better", "own", 1),
+    ],
+)
+def test_a_trade_off_says_which_way_is_better_in_each_panel(
+    draw, monkeypatch, better, title, label, fronts
+):
+    """Of a measure that is neither good nor bad, no cell is the best."""
+    accuracy = measures.find("accuracy")
+    gap = measures.find("statistical_parity")
+    own = replace(accuracy, name="own", label="own", tex="own", better=better)
+    known = (accuracy, replace(own, roles=("shown",)), gap)
+    monkeypatch.setattr(tradeoff.measures, "of_task", lambda *asked: known)
+    monkeypatch.setattr(tradeoff, "_cells", lambda settings, files: CELLS)
+    monkeypatch.setattr(style, "label", lambda name: name)
+
+    figure = draw("tradeoff_node_classification")
+
+    of_own, of_gap = figure.axes[:2]
+    assert of_own.get_xlabel() == label
+    assert figure.legends[0].get_title().get_text().endswith(title)
+    drawn = [line for ax in (of_own, of_gap) for line in ax.lines]
+    assert sum(line.get_drawstyle() == "steps-post" for line in drawn) == fronts
 
 
 # ------------------------------------------------------------------------------- curves

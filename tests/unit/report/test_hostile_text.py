@@ -157,7 +157,11 @@ def test_in_csv_text_is_one_cell_and_no_formula(text):
 
 
 @pytest.mark.parametrize(
-    "number", ["-1.00", "+1.80 ± 0.20", "-0.5 [1, +]", "+2e-05", "–", "1.00", ""]
+    "number",
+    [
+        *("-1.00", "+1.80 ± 0.20", "-0.5 [1, +]", "+2e-05", "–", "1.00", ""),
+        *("-0.3 [-0.5, 0.1]", "-15.4 [-18.3, -12.1] (40)", "-1.0 (-2)"),
+    ],
 )
 def test_numbers_in_csv_stay_as_they_are(number):
     assert escape.csv(number) == number

@@ -347,6 +347,20 @@ def test_a_difference_is_bold_where_its_interval_leaves_out_0(frame):
 def test_what_rounds_to_nothing_has_no_sign():
     cell = percent.signed(-1e-6, -2e-6, 0.0)
     assert cell.text == "+0.00"
+    assert percent.score(-1e-6).text == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([5, 3], "; bold where that leaves out 0"),
+        ([4, np.nan], "; none is bold, as there are fewer than 5 splits"),
+        ([np.nan], ""),  # nothing is compared, over however many splits
+    ],
+)
+def test_what_is_bold_is_said_of_what_is_compared(pairs, said):
+    words = percent.half_intervals(pd.Series(pairs))
+    assert words == f"± half a 95 % interval{said}"
 
 
 def test_the_table_says_over_how_many_splits(frame):
