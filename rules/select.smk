@@ -18,7 +18,12 @@ if PLAN.judges_scores:  # `judge_from` has scores, and not every run's predictio
         conda:
             ENV
         params:
-            code=code("choose"),
+            # Of methods it only takes the defaults of settings.
+            code=code("choose", without=("methods",)),
+            shard=lambda w: shards([(w.dataset, w.method)])[0],
+            module=lambda w: CONFIG.module(w.method),
+            settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
+            trained=lambda w: PLAN.trained_settings(w.method, w.dataset),
             protocol=lambda w: CONFIG.training.of(w.task).reported,
             # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
             rule=lambda w: CONFIG.selection.rule,

@@ -3,18 +3,22 @@
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    from fairgat import frames
+    from fairgat import cells, frames
     from fairgat.files import write_json
     from fairgat.measures import adopt
     from fairgat.scores import runs, selection
+    from fairgat.scores.asked import check_settings
 
     adopt(snakemake.config["measures"])
 
     wildcards, params = snakemake.wildcards, snakemake.params
-    scores = runs.read(snakemake.input.scores)
-    of_dataset = scores["dataset"] == wildcards.dataset
-    of_method = scores["method"] == wildcards.method
-    own = scores[of_dataset & of_method]
+    path, advice = snakemake.input.scores, "Give the run's own configuration files"
+    own = runs.read_published(path, *params.shard)
+    if params.trained is not None:
+        _, _, grid, _ = params.shard
+        cell = cells.from_path(grid[0])
+        asked, trained = params.settings | cell, params.trained | cell
+        check_settings(path, params.module, asked, trained, advice)
     chosen = selection.select(
         own,
         wildcards.task,

@@ -170,7 +170,7 @@ class Config(Model):
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
         """Give the settings of `method` on `dataset`, less those of other data sets."""
-        return _on(dataset, self.methods[method].settings)
+        return settings_on(dataset, self.methods[method].settings)
 
     def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
         """Give the `module` of a timed method, and its `cells`, path to settings.
@@ -284,14 +284,14 @@ class Config(Model):
         return [name for name in known if dataset not in self.methods[name].without]
 
 
-def _on(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Resolve settings for a data set: `x_of: {dataset: value}` is `x: value` there."""
+def settings_on(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Resolve settings on a data set: `x_of: {dataset: value}` is `x: value` there."""
     common, own = {}, {}
     for key, value in settings.items():
         if not isinstance(value, Mapping):
             common[key] = value
         elif not key.endswith("_of"):
-            common[key] = _on(dataset, value)
+            common[key] = settings_on(dataset, value)
         elif dataset in value:
             own[key.removesuffix("_of")] = value[dataset]
     return common | own

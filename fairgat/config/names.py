@@ -1,7 +1,7 @@
 """What is wrong with the names in a configuration, and with the rows of its study.
 
-Names that nothing has, chains, titles that two entries share, and rows that would stay
-empty or be counted twice.
+Names that nothing has, chains, titles and files that two entries share, and rows that
+would stay empty or be counted twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,10 +11,13 @@ from typing import Any, Literal
 
 import yaml
 
+from fairgat.by_path import name_of
 from fairgat.config.models import Config
 from fairgat.config.study import Row
 from fairgat.errors import nearest
 
+ALL_TABLES = "all_tables"
+"""The document with every table, which the rule of this name makes beside them."""
 Section = Literal["datasets", "methods"]
 _KINDS: dict[Section, str] = {"datasets": "data set", "methods": "method"}
 # Of a file that is not finished.
@@ -35,6 +38,7 @@ def problems(config: Config) -> list[str]:
         *_chains(config),
         *_alike_data_sets(config),
         *_alike_methods(config),
+        *_alike_pages(config),
         *_idle_rows(config),
     ]
 
@@ -148,6 +152,23 @@ def _alike_methods(config: Config) -> Iterator[str]:
         common_tasks = set(entry.tasks) & set(config.methods[other].tasks)
         if other != name and common_tasks:
             yield _alike("methods", name, entry.title, other)
+
+
+def _alike_pages(config: Config) -> Iterator[str]:
+    """Name tables and figures whose files would be those of another one."""
+    if ALL_TABLES in config.tables:
+        yield (
+            f"tables.{ALL_TABLES}: tables/{ALL_TABLES}.tex is the document with all "
+            "tables; give the table another name"
+        )
+    for module in config.figures:
+        name = name_of(module)
+        other = config.figure_modules[name]
+        if other != module:
+            yield (
+                f"figures: {module} and {other} would both be figures/{name}.svg; "
+                "rename one of the files"
+            )
 
 
 def _alike(section: Section, name: str, title: str, other: str) -> str:

@@ -1,5 +1,6 @@
 """What pages show: titles, the entries of tables, and what the paper has results on."""
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -36,6 +37,16 @@ class TableEntry(Model):
         if isinstance(content, list | str):
             return {"methods": content}
         return content
+
+    @model_validator(mode="after")
+    def _once(self) -> "TableEntry":
+        """Refuse a row or a column that is listed twice."""
+        for key in ("methods", "measures"):
+            names = getattr(self, key) or []
+            repeated = [name for name, count in Counter(names).items() if count > 1]
+            if repeated:
+                raise ValueError(f"`{key}` lists {', '.join(repeated)} more than once")
+        return self
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from fairgat.by_path import is_path
 from fairgat.config import TASKS, Config, Task
+from fairgat.config.models import settings_on
 from fairgat.errors import ConfigError, nearest
-from fairgat.plan.judged import check_judged
+from fairgat.plan.judged import check_judged, recorded
 from fairgat.plan.modules import KINDS, Declared, declared, method_path
 
 TAKEN = ("data/", "runtime/", "theory/", "account/", "perfect/")
@@ -171,6 +173,14 @@ class Plan:
         """Name a file of training: `judge_from` has it, or else this run makes it."""
         return f"{self.config.judge_from or self.config.results_dir}/{relative}"
 
+    def trained_settings(self, method: str, dataset: str) -> dict[str, Any] | None:
+        """Give a method's settings in `judge_from`, on a data set.
+
+        None where that does not say: it has no provenance.json, or not the method.
+        """
+        entry = recorded(self.config).get("methods", {}).get(method)
+        return settings_on(dataset, entry["settings"]) if entry else None
+
     @property
     def judges_scores(self) -> bool:
         """Say whether `judge_from` has scores, and lacks predictions of some runs."""
@@ -266,12 +276,11 @@ class Plan:
                 ]
             case "perfect":
                 files = [self.path(f"perfect/{task}/{each}.csv") for each in datasets]
-                if not self.judges_scores:
-                    return files
-                return [path for path in files if self._at_hand(path)]
+                return list(filter(self._at_hand, files))
             case "runtime":
                 timed = filter(self.timed, datasets)
-                return [self.path(f"runtime/{name}.json") for name in timed]
+                files = [self.path(f"runtime/{name}.json") for name in timed]
+                return list(filter(self._at_hand, files))
             case "histories":
                 return self.outputs("history.csv", task)
             case "audit":
@@ -291,7 +300,7 @@ class Plan:
                 graphs = [Path(path) for path in self.debiased(dataset, method)]
                 return [str(path.with_suffix(".timing.json")) for path in graphs]
         # The theory or the account.
-        if method not in self.config.rows_of(kind):
+        if method not in self._rows_reading(kind):
             return []
         return [self.path(f"{kind}/{dataset}/{method}.csv")]
 
@@ -311,8 +320,16 @@ class Plan:
         asked = self.config.only or self.config.methods
         known = [name for name in asked if not self.config.methods[name].tasks]
         known += self.config.methods_on(dataset)
-        listed = self.config.rows_of("runtime")
+        listed = self._rows_reading("runtime")
         return [method for method in listed if method in known]
+
+    def _rows_reading(self, kind: str) -> list[str]:
+        """List the methods that are rows of a table which reads files of a kind."""
+        rows: dict[str, None] = {}  # each once, in order
+        for name in self.config.tables:
+            if kind in self.table(name).reads:
+                rows |= dict.fromkeys(self.config.rows_of(name))
+        return list(rows)
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
         """Give the debiased graph of each timed method that needs one."""
@@ -367,12 +384,15 @@ class Plan:
 
     def _at_hand(self, path: str) -> bool:
         """Say whether a file can be had: `judge_from` may lack some of training."""
-        earlier = self.config.judge_from
+        earlier, results = self.config.judge_from, self.config.results_dir
         if not earlier:
             return True
-        if path.startswith(f"{earlier}/"):
+        # One of the folders may be within the other: the inner one has the file.
+        folders = sorted([earlier, results], key=len, reverse=True)
+        inner = next(each for each in folders if path.startswith(f"{each}/"))
+        if inner == earlier:
             return Path(path).exists()
-        relative = path.removeprefix(f"{self.config.results_dir}/")
+        relative = path.removeprefix(f"{results}/")
         if not self._taken(relative):
             return True
         return Path(earlier, relative).exists()

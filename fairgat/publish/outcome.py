@@ -67,7 +67,8 @@ def _not_made(plan: Plan) -> Iterator[str]:
     if not plan.config.judge_from:
         return
     lacks = f"Not made, as {plan.config.judge_from} lacks what they need"
-    asked = {"tables": plan.config.tables, "figures": plan.config.figure_modules}
+    trained = Plan(plan.config.model_copy(update={"judge_from": None}))
+    asked = {"tables": trained.tables(), "figures": trained.figures()}
     made = {"tables": plan.tables(), "figures": plan.figures()}
     for kind, names in asked.items():
         missing = [name for name in names if name not in made[kind]]

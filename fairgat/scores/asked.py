@@ -48,23 +48,41 @@ class Asked:
         found_training = found.trained_by.model_dump()
         _compare(path, training, found_training, prefix="training.")
 
-        if found.settings != self.settings:  # otherwise PyTorch is imported for nothing
-            settings = self._resolved(path, self.settings)
-            found_settings = self._resolved(path, found.settings)
-            _compare(path, settings, found_settings, prefix="settings.")
+        check_settings(path, self.module, self.settings, found.settings)
 
-    def _resolved(
-        self, path: str | Path, settings: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Fill in the defaults of a method's settings."""
+
+def check_settings(
+    path: str | Path,
+    module: str,
+    asked: Mapping[str, Any],
+    trained: Mapping[str, Any],
+    advice: str = _AGAIN,
+) -> None:
+    """Check that a method was trained with the settings that are asked for.
+
+    Both are compared with the defaults of what was not given.
+
+    Args:
+        path: what says how it was trained.
+        module: the method's.
+        advice: what to do where they differ.
+
+    Raises:
+        DataError: naming the first setting that differs.
+    """
+    if trained == asked:  # otherwise PyTorch is imported for nothing
+        return
+    both = []
+    for settings in (asked, trained):
         try:
-            resolved = methods.settings(self.module, dict(settings), "settings")
+            resolved = methods.settings(module, dict(settings), "settings")
         except ConfigError as error:
             raise DataError(
                 f"{path} was trained with settings that are not of this version: "
-                f"{error}. {_AGAIN}"
+                f"{error}. {advice}"
             ) from None
-        return resolved.model_dump()
+        both.append(resolved.model_dump())
+    _compare(path, *both, prefix="settings.", advice=advice)
 
 
 def _compare(
@@ -72,14 +90,15 @@ def _compare(
     asked: Mapping[str, Any],
     trained: Mapping[str, Any],
     prefix: str = "",
+    advice: str = _AGAIN,
 ) -> None:
     """Refuse the first value that differs, naming it by `prefix` and its key."""
     for name in {**asked, **trained}:
         wanted, found = asked.get(name), trained.get(name)
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-            _compare(path, wanted, found, prefix=f"{prefix}{name}.")
+            _compare(path, wanted, found, f"{prefix}{name}.", advice)
         elif wanted != found:
             raise DataError(
                 f"{path} was trained with {prefix}{name}: {found}, and {wanted} is "
-                f"asked for. {_AGAIN}"
+                f"asked for. {advice}"
             )

@@ -22,6 +22,7 @@ from pathlib import Path
 import pandas as pd
 
 from fairgat import frames
+from fairgat.errors import DataError
 from fairgat.files import damaged
 
 COLUMNS = (
@@ -97,6 +98,34 @@ def _read_shard(
             dataset, method, cell, split = min(runs)
             run = f"{method} ({cell}) on {dataset}, split {split}"
             raise damaged(path, f"{problem} {run}")
+    return rows
+
+
+def read_published(
+    path: str | Path,
+    dataset: str,
+    method: str,
+    cells: Sequence[str],
+    splits: Sequence[int],
+) -> pd.DataFrame:
+    """Read the rows of a method's runs from the published scores of a task.
+
+    They may be some of many: rows stand in the order of `cells` and `splits`.
+
+    Raises:
+        DataError: the file is damaged, or lacks one of the runs.
+    """
+    published = read(path)
+    runs = product([dataset], [method], cells, splits)
+    asked = pd.DataFrame(runs, columns=["dataset", "method", "cell", "split"])
+    rows = asked.merge(published, how="left")
+    lacking = rows[rows["metric"].isna()]
+    for run in lacking.itertuples():
+        raise DataError(
+            f"{path} has no run of {method} ({run.cell}) on {dataset}, split "
+            f"{run.split}. Give the run's own configuration files, or leave it out by "
+            "only_methods or only_datasets"
+        )
     return rows
 
 

@@ -218,6 +218,32 @@ def test_entries_that_make_no_sense_together_are_refused(change, expected):
 
 
 @pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            {"figures": ["runtime", "my/runtime.py"]},
+            "figures: runtime and my/runtime.py would both be figures/runtime.svg",
+        ),
+        (
+            {"tables": {"all_tables": ["gat"]}},
+            "tables.all_tables: tables/all_tables.tex is the document with all tables",
+        ),
+        (
+            {"tables": {"ablation": {"measures": ["auc", "f1", "auc"]}}},
+            "tables.ablation: `measures` lists auc more than once",
+        ),
+        (
+            {"tables": {"ablation": ["gat", "gat"]}},
+            "tables.ablation: `methods` lists gat more than once",
+        ),
+    ],
+    ids=["figures of a name", "the document's name", "columns", "rows"],
+)
+def test_pages_that_would_take_each_others_place_are_refused(change, expected):
+    assert_refused(change, expected)
+
+
+@pytest.mark.parametrize(
     ("grid", "expected"),
     [
         ({}, "methods.fairgat.grid: {} changes nothing"),

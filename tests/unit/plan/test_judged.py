@@ -59,7 +59,13 @@ def test_scores_are_judged_until_every_runs_predictions_are_there(earlier):
             {"training": {"node_classification": {"hidden": 8}}},
             "training.node_classification.hidden: 8 .*has 128",
         ),
+        (
+            {"datasets": {"social": {"options": {"exclude": ["age"]}}}},
+            r"datasets\.social\.options: \{'exclude': \['age'\]\} .*has \{\}",
+        ),
+        ({"methods": {"gat": {"seed": 7}}}, r"methods\.gat\.seed: 7 .*has 0"),
     ],
+    ids=["seed", "splits", "training", "data set", "method's seed"],
 )
 def test_a_run_by_other_settings_is_refused(earlier, recorded, words):
     write_json(earlier / "provenance.json", {"config": {"splits": {"count": 2}}})
@@ -77,3 +83,41 @@ def test_what_is_no_earlier_run_is_refused(earlier, tmp_path):
     write_text(earlier / "provenance.json", "{")
     with pytest.raises(ConfigError, match=r"provenance\.json is not JSON"):
         plan(earlier)
+
+
+def test_settings_of_what_is_not_run_do_not_count(earlier):
+    others = {"datasets": {"other": {"options": {"x": 1}}}}
+    others |= {"methods": {"nifty": {"seed": 7, "settings": {}}}}
+    write_json(earlier / "provenance.json", {"config": others})
+    plan(earlier)
+
+
+def test_a_methods_settings_are_those_that_the_earlier_run_recorded(earlier):
+    assert plan(earlier).trained_settings("gat", "social") is None
+    settings = {"rate": 1, "rate_of": {"social": 2}}
+    recorded = {"methods": {"gat": {"settings": settings}}}
+    write_json(earlier / "provenance.json", {"config": recorded})
+    assert plan(earlier).trained_settings("gat", "social") == {"rate": 2}
+    assert plan(earlier).trained_settings("mlp", "social") is None
+
+
+@pytest.mark.parametrize("within", ["again", "../earlier/again"])
+def test_results_may_lie_within_the_earlier_run(earlier, within):
+    made = plan(earlier, results_dir=str(earlier / within))
+    assert made.tables() == ["comparison", "dataset_statistics"]
+
+
+def test_the_earlier_run_may_lie_within_the_results(earlier):
+    made = plan(earlier, results_dir=str(earlier.parent))
+    assert made.tables() == ["comparison", "dataset_statistics"]
+    assert made.figures() == []
+
+
+def test_times_that_the_earlier_run_lacks_are_not_asked_for(earlier):
+    tables = {"comparison": ["gat"], "runtime": ["gat"]}
+    made = plan(earlier, tables=tables)
+    assert made.files("runtime") == [] and made.tables() == ["comparison"]
+    write_text(earlier / "runtime/social.json", "{}")
+    made = plan(earlier, tables=tables)
+    assert made.files("runtime") == ["results/runtime/social.json"]
+    assert made.tables() == ["comparison", "runtime"]

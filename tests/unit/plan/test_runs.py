@@ -1,5 +1,7 @@
 """The runs of a configuration and their files."""
 
+from pathlib import Path
+
 import pytest
 
 from fairgat import config, paper
@@ -251,6 +253,19 @@ def test_another_method_is_timed_beside_those_that_are_listed():
     tables = {"comparison": ["gat", "fairgat", "edits"], "runtime": times}
     loaded = Plan(config.load(CONTENT | {"methods": WITH_MINE, "tables": tables}))
     assert loaded.timed("social") == ["gat", "mine"]
+
+
+def test_what_is_measured_is_what_the_tables_show_whatever_their_names():
+    tables = {
+        "theory": ["gat"],
+        "more-theory": {"kind": "theory", "methods": ["fairgat", "gat"]},
+        "times": {"kind": "runtime", "methods": ["fairgat"]},
+    }
+    loaded = Plan(config.load(CONTENT | {"tables": tables}))
+    names = [Path(path).stem for path in loaded.files("theory")]
+    assert names == ["gat", "fairgat"]
+    assert loaded.timed("social") == ["fairgat"]
+    assert loaded.tables() == [*tables]
 
 
 def test_what_no_table_of_scores_has_is_known():

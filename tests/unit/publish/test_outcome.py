@@ -177,3 +177,23 @@ def test_a_table_that_cannot_be_made_skips_nothing(say):
 
 def test_a_run_that_did_nothing_says_nothing(say):
     assert say() == ""
+
+
+def test_pages_that_the_earlier_run_keeps_too_little_for_are_named(say, tmp_path):
+    """Not those that the run's own data sets and methods have none of."""
+    scores = tmp_path / "earlier/summary/node_classification/runs.csv"
+    scores.parent.mkdir(parents=True)
+    scores.write_text("")
+    methods = {"gat": {"tasks": ["node_classification", "link_prediction"]}}
+    tables = {"comparison": ["gat"], "link_prediction": ["gat"], "theory": ["gat"]}
+    figures = ["tradeoff_link_prediction", "curves_node_classification"]
+    changed = {"methods": methods, "tables": tables, "figures": figures}
+    changed["judge_from"] = "earlier"
+    plan = Plan(config.load(CONTENT | changed))
+
+    said = outcome.describe(plan, since=time.time())
+
+    assert said.splitlines() == [
+        "Not made, as earlier lacks what they need: tables theory",
+        "Not made, as earlier lacks what they need: figures curves_node_classification",
+    ]

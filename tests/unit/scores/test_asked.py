@@ -8,7 +8,7 @@ from dense import run_job, small_graph
 from fairgat.config import NodeTraining
 from fairgat.errors import DataError
 from fairgat.plan import Run
-from fairgat.scores.asked import Asked
+from fairgat.scores.asked import Asked, check_settings
 from fairgat.training.record import Record
 
 TRAINING = {"epochs": 3, "hidden": 6}
@@ -97,3 +97,13 @@ def test_another_setting_is_refused(check):
 def test_a_setting_that_this_version_lacks_is_refused(check):
     with pytest.raises(DataError, match="not of this version"):
         check(recorded={"settings": {"gone": 1}})
+
+
+def test_settings_are_compared_with_their_defaults():
+    """An earlier run need not have recorded a setting that there was not yet."""
+    asked, trained = {"eta": 1.0, "center": "false"}, {"eta": 1.0}
+    check_settings("runs.csv", "fairgat", asked, trained)
+
+    message = r"settings\.center: False, and True is asked for\. Do this"
+    with pytest.raises(DataError, match=message):
+        check_settings("runs.csv", "fairgat", {"center": True}, {}, advice="Do this")

@@ -84,3 +84,27 @@ def test_rows_without_a_protocol_belong_to_every_one():
     kept = runs.rows_under(frame, "validation")
 
     assert kept["protocol"].tolist() == ["", "validation"]
+
+
+def test_of_published_scores_the_runs_that_are_asked_for_are_read(shard):
+    """In the grid's order, as the first of equal cells is chosen."""
+    rows = runs.read_published(shard, "d", "m", ["x~2", "x~1"], [0])
+
+    assert list(rows["cell"].unique()) == ["x~2", "x~1"]
+    again = rows.sort_values("cell", kind="stable", ignore_index=True)
+    published = runs.read(shard).query("split == 0")
+    assert again.equals(published.reset_index(drop=True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("d", "other", CELLS, [0]), r"has no run of other \(x~1\) on d, split 0"),
+        (("d", "m", [*CELLS, "x~3"], [0]), r"has no run of m \(x~3\) on d, split 0"),
+        (("d", "m", CELLS, [0, 5]), r"has no run of m \(x~1\) on d, split 5"),
+    ],
+    ids=["a method", "a cell", "a split"],
+)
+def test_a_run_that_published_scores_lack_is_named(shard, asked, message):
+    with pytest.raises(DataError, match=message):
+        runs.read_published(shard, *asked)
