@@ -13,9 +13,10 @@ FOLDERS = (".bench-peers", ".crate-validator", ".gpu-test", ".snakemake")
 MARKS = (".made-by-make-env", ".complete")  # of a .venv, as tools/env.sh leaves them
 RESULTS = {"logs", "benchmarks"}
 PARTS = RESULTS | {
-    *("data", "runs", "summary", "runtime", "theory", "account", "tables", "figures"),
-    *("audit", "costs", "studies", "workflow", "explore.html", "report.html"),
-    *("provenance.json", "provenance.html", "ro-crate-metadata.json"),
+    *("data", "runs", "summary", "perfect", "runtime", "theory", "account"),
+    *("tables", "figures", "audit", "costs", "studies", "workflow"),
+    *("explore.html", "report.html", "provenance.json", "provenance.json.sha256"),
+    *("provenance.html", "ro-crate-metadata.json"),
     ".snakemake_timestamp",
 }
 WHOLE = PARTS | {*FOLDERS, ".venv"}  # other folders go where they are empty

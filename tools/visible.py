@@ -3,36 +3,48 @@
 From its differences.csv.
 """
 
-import math
 import sys
 from pathlib import Path
 
 import pandas as pd
 
-_GAPS = {"statistical_parity": "ΔSP", "equal_opportunity": "ΔEO"}
+from fairgat.scores.paired import FEWEST
+
+_GAPS = {
+    "statistical_parity": "ΔSP",
+    "equal_opportunity": "ΔEO",
+    "dp_mixed": "ΔDP_m",
+    "eo_mixed": "ΔEO_m",
+}
 
 
 def sentence(differences: pd.DataFrame) -> str:
     """Say below which size a difference has, typically, an interval that holds 0.
+
+    Nothing where no gap is compared.
 
     Args:
         differences: of a study, as fractions; `low` and `high` are for other splits of
             the same people, `corrected` is half of the interval for other people.
     """
     compared = differences.dropna(subset="difference")
-    same, others = [], []
-    for metric, name in _GAPS.items():
-        rows = compared[compared["metric"] == metric]
-        half = (rows["high"] - rows["low"]) / 2
-        same.append((name, half.median()))
-        others.append((name, rows["corrected"].median()))
-    if any(math.isnan(size) for _, size in same):
+    gaps = compared[compared["metric"].isin(_GAPS)]
+    if gaps.empty:
+        return ""
+    count = int(gaps["n_splits"].max())
+    if count == 1:
         return (
             "One split shows no difference: `splits: {count: 10}` or more tells one "
             "from chance."
         )
 
-    count = int(compared["n_splits"].max())
+    same, others = [], []
+    for metric, rows in gaps.dropna(subset="low").groupby("metric", sort=False):
+        half = (rows["high"] - rows["low"]) / 2
+        same.append((_GAPS[metric], half.median()))
+        others.append((_GAPS[metric], rows["corrected"].median()))
+    if not same:
+        return ""
     return (
         f"What these data can show: with {count} splits of these people a change of "
         f"{_shown(same)} is not told from none; for other people like them, "
@@ -44,7 +56,8 @@ def without_links(differences: pd.DataFrame) -> str:
     """Say that a network without links is more accurate than GAT, or nothing."""
     is_accuracy = differences["metric"] == "accuracy"
     rows = differences[is_accuracy & (differences["method"] == "mlp")]
-    if rows.empty or not (rows["low"] > 0).all():
+    leaves_out_0 = (rows["low"] > 0) & (rows["n_splits"] >= FEWEST)
+    if rows.empty or not leaves_out_0.all():
         return ""
     points = 100 * rows["difference"].iloc[0]
     return (

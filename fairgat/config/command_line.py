@@ -4,6 +4,7 @@ import argparse
 import itertools
 import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,16 +25,27 @@ def check_command(words: Sequence[str]) -> None:
     parser.add_argument("--config", "-C", **_REPEATED)
     parser.add_argument("--configfile", "--configfiles", **_REPEATED)
     parser.add_argument("--forcerun", "-R", **_REPEATED)
+    parser.add_argument("--until", "-U", **_REPEATED)
+    parser.add_argument("--omit-from", "-O", **_REPEATED)
     known, _ = parser.parse_known_args(words)
     for name, given in vars(known).items():
         if len(given) > 1:
-            joined = shlex.join([f"--{name}", *itertools.chain(*given)])
+            flag = f"--{name.replace('_', '-')}"
+            joined = shlex.join([flag, *itertools.chain(*given)])
             raise ConfigError(
-                f"--{name} is given {len(given)} times, and Snakemake takes the last. "
+                f"{flag} is given {len(given)} times, and Snakemake takes the last. "
                 f"Write: {joined}"
             )
-    for entry in itertools.chain(*known.config):
+    entries = [*itertools.chain(*known.config)]
+    for entry in entries:
         _check_entry(entry)
+    counts = Counter(entry.partition("=")[0] for entry in entries)
+    for name, count in counts.items():
+        if count > 1:
+            raise ConfigError(
+                f"--config {name}= is given {count} times, and Snakemake takes the "
+                "last: leave out the others, or write their keys into one"
+            )
 
 
 def _check_entry(entry: str) -> None:

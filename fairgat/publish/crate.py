@@ -29,6 +29,7 @@ PLACES = (
     "data/debiased/",
     "runs/",
     "summary/",
+    "perfect/",
     "runtime/",
     "theory/",
     "account/",

@@ -82,7 +82,8 @@ def check_settings(
                 f"{error}. {advice}"
             ) from None
         both.append(resolved.model_dump())
-    _compare(path, *both, prefix="settings.", advice=advice)
+    asked, trained = both
+    _compare(path, asked, trained, "settings.", advice)
 
 
 def _compare(

@@ -1,10 +1,17 @@
 """`make clean` removes what the project's commands made, and nothing else."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from tools.clean import clean
+from tools.clean import PARTS, clean
 
-RUN = ("logs/train.log", "benchmarks/train.tsv", "runs/run.json", "report.html")
+RUN = (
+    *("logs/train.log", "benchmarks/train.tsv", "runs/run.json", "report.html"),
+    *("perfect/demo.csv", "provenance.json.sha256"),
+)
+ROOT = Path(__file__).parents[2]
 MADE = [
     ".venv/.complete",
     ".venv/bin/python",
@@ -90,3 +97,10 @@ def test_a_link_among_what_was_made_goes_alone(checkout, tmp_path):
     (folder / ".venv/lib").symlink_to(disk)
     assert clean(folder) == []
     assert files(folder) == set() and files(disk) == {"mine.txt"}
+
+
+def test_whatever_a_rule_writes_is_a_part_that_goes():
+    rules = "".join(path.read_text() for path in ROOT.glob("rules/*.smk"))
+    written = re.findall(r'(?:results|reported)\(f?"([^"/{]+)', rules)
+    assert {"data", "runs", "perfect", "provenance.json"} <= set(written)
+    assert set(written) <= PARTS

@@ -43,8 +43,26 @@ def test_one_split_shows_nothing():
 )
 def test_links_that_do_not_help_are_said(low, said):
     row = {"method": "mlp", "metric": "accuracy", "difference": 0.04, "low": low}
+    row["n_splits"] = 5
     found = visible.without_links(pd.DataFrame([row]))
     assert said in found if said else not found
+
+
+def test_of_fewer_than_five_splits_nothing_is_said_of_links():
+    row = {"method": "mlp", "metric": "accuracy", "difference": 0.04, "low": 0.01}
+    assert not visible.without_links(pd.DataFrame([row | {"n_splits": 4}]))
+
+
+def test_of_links_the_gaps_of_pairs_are_told():
+    of_pairs = {"statistical_parity": "dp_mixed", "equal_opportunity": "eo_mixed"}
+    frame = differences(10).replace({"metric": of_pairs})
+    assert "ΔDP_m below 1.5 points or ΔEO_m below" in visible.sentence(frame)
+
+
+def test_where_no_gap_is_compared_nothing_is_said():
+    frame = differences(10)
+    assert not visible.sentence(frame[frame["metric"] == "auc"])
+    assert not visible.sentence(frame.assign(difference=float("nan")))
 
 
 def test_without_an_mlp_nothing_is_said_of_links():

@@ -22,11 +22,19 @@ ROOT = Path(__file__).resolve().parents[3]
             "--configfile a.yaml b.yaml c.yaml",
         ),
         ("-R table --forcerun figure", "--forcerun table figure"),
+        ("--until collect -n -U theory", "--until collect theory"),
+        ("-O runtime --omit-from theory", "--omit-from runtime theory"),
     ],
 )
 def test_a_flag_of_which_snakemake_takes_the_last_is_given_once(words, joined):
     with pytest.raises(ConfigError, match=f"Write: {joined}$"):
         config.check_command(words.split())
+
+
+def test_a_key_of_which_snakemake_takes_the_last_is_given_once():
+    words = ["--config", "seed=1", "skip=cora", "seed=2"]
+    with pytest.raises(ConfigError, match="--config seed= is given 2 times"):
+        config.check_command(words)
 
 
 def test_flags_that_are_given_once_are_accepted():
