@@ -76,6 +76,7 @@ try:
     fairgat.measures.adopt(CONFIG.measures)
     PLAN = fairgat.plan.Plan(CONFIG)
     if workflow.is_main_process:
+        PLAN.check_not_empty()
         PLAN.check_targets(sys.argv[1:])
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     try:

@@ -6,16 +6,17 @@ with logged(snakemake):
     import os
     from pathlib import Path
 
-    from fairgat.files import write_json, write_text
+    from fairgat.files import sha256_of, write_json, write_text
     from fairgat.plan import ROOT
     from fairgat.publish import crate, provenance
     from fairgat.report.render import render
 
     params, output, given = snakemake.params, snakemake.output, snakemake.input
     results = Path(output.json).parent
-    files = []
+    files = {}
     for path in [*given.results, *given.summaries]:
-        files.append(Path(path).relative_to(results).as_posix())
+        name = Path(path).relative_to(results).as_posix()
+        files[name] = sha256_of(path)
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         ROOT,

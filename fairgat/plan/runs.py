@@ -146,6 +146,22 @@ class Plan:
                 return replace(page, task=task)
         return declared("figures", name)
 
+    def check_not_empty(self) -> None:
+        """Refuse a configuration of which nothing is run.
+
+        Raises:
+            ConfigError: no method is trained or timed on any data set.
+        """
+        if any(map(self.pairs, TASKS)) or self.files("runtime"):
+            return
+        why = "no data set is left"
+        if self.config.datasets_run:
+            why = f"no method is run on {', '.join(self.config.datasets_run)}"
+        raise ConfigError(
+            f"nothing is run, as {why}: see only_datasets, skip, only_methods and the "
+            "methods' `tasks` and `without`"
+        )
+
     def check_targets(self, words: Sequence[str]) -> None:
         """Refuse to be asked for what is made of runs where there are none.
 

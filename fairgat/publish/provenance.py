@@ -45,7 +45,7 @@ def collect(
     config: Mapping[str, Any],
     benchmarks: str | Path,
     selections: Iterable[str | Path],
-    made: Iterable[str],
+    made: Mapping[str, str],
     judged_from: str | None = None,
 ) -> dict[str, Any]:
     """Gather the content of provenance.json.
@@ -58,8 +58,8 @@ def collect(
             `fairgat.config.Config` dumps them.
         benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
-        made: the files that people read, under the results directory: what `fairgat
-            publish` copies.
+        made: the files that people read, under the results directory, with the SHA-256
+            of each: what `fairgat publish` copies, if they are still these.
         judged_from: the results of the earlier run that trained, if this one did not.
     """
     content = {
@@ -71,7 +71,7 @@ def collect(
         "config": dict(config),
         "rules": costs(benchmarks),
         "hours": hours(benchmarks),
-        "files": list(made),
+        "files": dict(made),
     }
     if judged_from:
         content |= training_of(Path(judged_from), content["trained_at"])

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fairgat.files import (
     read_json,
     record_published,
     recording,
+    sha256_of,
     stays_inside,
     write_text,
 )
@@ -42,9 +44,9 @@ def publish(results: Path) -> Path:
 
     Raises:
         DataError: this is no results folder, the run is not finished, a file was
-            changed after it was written, is too large to be kept under version control
-            or lies elsewhere, two studies have one name, or `reference` is something
-            that was not published.
+            changed after it was written or made again since provenance.json was, is too
+            large to be kept under version control or lies elsewhere, two studies have
+            one name, or `reference` is something that was not published.
     """
     folder = results / "reference"
     provenance = _provenance(results)
@@ -52,6 +54,7 @@ def publish(results: Path) -> Path:
     _check_replaceable(folder)
     copies = _copies(results, provenance["files"])
     _check(results, copies)
+    _check_same(results, copies, provenance["files"])
 
     prefix = f".{folder.name}."
     with tempfile.TemporaryDirectory(dir=results, prefix=prefix) as temporary:
@@ -150,7 +153,7 @@ def _check_replaceable(folder: Path) -> None:
         )
 
 
-def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
+def _copies(results: Path, files: Iterable[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
     for path in [*chosen_runs(results), *sorted(results.glob("studies/*/*"))]:
@@ -201,6 +204,25 @@ def _check(results: Path, copies: dict[Path, Path]) -> None:
         size = path.stat().st_size
         if size > LARGEST:
             raise DataError(f"{path} has {size} bytes: too large to be published")
+
+
+def _check_same(
+    results: Path, copies: Iterable[Path], files: Mapping[str, str] | Sequence[str]
+) -> None:
+    """Refuse files that were made again since provenance.json was.
+
+    Provenance of an earlier version lists files without their checksums.
+    """
+    if not isinstance(files, Mapping):
+        return
+    for name in files:
+        path = results / name
+        if path in copies and sha256_of(path) != files[name]:
+            raise DataError(
+                f"{path} is another file than {results / 'provenance.json'} is about: "
+                "it was made again since, perhaps with other settings. Finish the run "
+                "by the same command without a target, then publish."
+            )
 
 
 def audited(results: Path) -> bool:

@@ -186,6 +186,32 @@ def test_what_is_made_of_runs_is_not_asked_for_where_there_are_none(target, said
     made.check_targets([target, "out/theory/nowhere/gat.csv"])
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"only_datasets": ["social"], "skip": ["social"]},
+            "no data set is left",
+        ),
+        (
+            {"only_datasets": ["papers"], "only_methods": ["fairgat"]},
+            "no method is run on papers",
+        ),
+    ],
+)
+def test_a_configuration_of_which_nothing_is_run_is_refused(changes, why):
+    with pytest.raises(ConfigError, match=f"nothing is run, as {why}"):
+        plan(**changes).check_not_empty()
+
+
+def test_a_run_may_only_time():
+    methods = CONTENT["methods"] | {"fairgat": {"tasks": []}}
+    tables = {"runtime": ["fairgat"]}
+    only = {"methods": methods, "tables": tables, "only_methods": ["fairgat"]}
+    plan(**only).check_not_empty()
+    plan().check_not_empty()
+
+
 def test_unknown_names_are_explained():
     with pytest.raises(
         ConfigError,

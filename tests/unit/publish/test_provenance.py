@@ -131,10 +131,10 @@ def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
         settings.model_dump(),
         benchmarks,
         [tmp_path / "a.json", tmp_path / "b.json"],
-        ["tables/comparison.md"],
+        {"tables/comparison.md": "ab"},
     )
 
-    assert content["files"] == ["tables/comparison.md"]
+    assert content["files"] == {"tables/comparison.md": "ab"}
     assert content["trained_at"] == [new, old | {"runs": 4}]
     assert content["versions"]["numpy"]
     html = render(provenance.page(content), "html")

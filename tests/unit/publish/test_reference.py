@@ -1,5 +1,6 @@
 """The published folder of a run."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,18 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path)
     assert files(folder) == {*FILES, *MADE}
     _, train = (folder / "rules.csv").read_text().splitlines()
     assert train == "train,2,3.5,3,400"
+
+
+def test_a_file_that_was_made_again_with_other_settings_is_refused(publish):
+    """As by a command with a target, which leaves provenance.json as it was."""
+    checksums = {}
+    for name, text in FILES.items():
+        checksums[name] = hashlib.sha256(text.encode()).hexdigest()
+    publish(files=checksums)
+
+    again = {**checksums, "audit/headline.txt": "0" * 64}
+    with pytest.raises(DataError, match=r"headline\.txt is another file than .*prov"):
+        publish(files=again)
 
 
 def test_the_page_shows_the_headline_and_the_scores(publish):
