@@ -27,9 +27,11 @@ def half_intervals(pairs: pd.Series) -> str:
         pairs: the splits that each difference is over; NaN where there is none.
     """
     said = "± half a 95 % interval"
+    few = (pairs < FEWEST).any()
     if pairs.max() >= FEWEST:
-        return f"{said}; bold where that leaves out 0"
-    if pairs.notna().any():
+        said += "; bold where that leaves out 0"
+        return f"{said} over {FEWEST} splits or more" if few else said
+    if few:
         return f"{said}; none is bold, as there are fewer than {FEWEST} splits"
     return said
 

@@ -24,10 +24,9 @@ _BOLD = (
     "the 95 % interval of the paired difference leaves out 0, which one in twenty does "
     f"by chance; with a superscript {WORSE}: worse."
 )
-_FEW = (
-    "Nothing is marked as better or worse than GAT: that takes "
-    f"{FEWEST} splits or more."
-)
+_TAKES = f"that takes {FEWEST} splits or more."
+_FEW = f"Nothing is marked as better or worse than GAT: {_TAKES}"
+_SOME_FEW = f"On some data sets nothing is marked: {_TAKES}"
 _MISSING = "it is missing, such as a rate over nobody"
 _PERFECT = (
     "Perfect prediction: the labels themselves, whose gaps are those of the data. A "
@@ -87,7 +86,8 @@ def _about_all(
     """Say what the marks mean, and what the row of a perfect prediction is."""
     said = []
     if frame["pairs"].max() >= FEWEST:
-        said.append(("", _BOLD))
+        few = frame.groupby("dataset")["pairs"].max() < FEWEST
+        said.append(("", f"{_BOLD} {_SOME_FEW}" if few.any() else _BOLD))
     elif frame["low"].notna().any():
         said.append(("", _FEW))
     if len(labels_alone):

@@ -353,7 +353,8 @@ def test_what_rounds_to_nothing_has_no_sign():
 @pytest.mark.parametrize(
     ("pairs", "said"),
     [
-        ([5, 3], "; bold where that leaves out 0"),
+        ([5, 6], "; bold where that leaves out 0"),
+        ([5, 3], "; bold where that leaves out 0 over 5 splits or more"),
         ([4, np.nan], "; none is bold, as there are fewer than 5 splits"),
         ([np.nan], ""),  # nothing is compared, over however many splits
     ],

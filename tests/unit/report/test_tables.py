@@ -131,6 +131,20 @@ def test_a_table_of_few_splits_says_that_nothing_is_marked(tmp_path):
     assert few in notes_of(build_table(plan, "comparison"))
 
 
+def test_where_only_some_data_sets_have_few_splits_the_table_says_so(tmp_path):
+    plan = plan_of(tmp_path, {"gat": {}, "fairgat": {}}, splits=5)
+    few = {"recidivism": {"task": NODE}, "other": {"task": NODE, "split_count": 2}}
+    content = plan.config.model_dump(exclude_unset=True)
+    plan = Plan(config.load(content | {"datasets": few}))
+    finish_with(plan, lambda method, split: scores(NODE, 0.9 + 0.01 * split, 0.2))
+
+    marks, *_ = notes_of(build_table(plan, "comparison"))
+
+    assert marks.endswith(
+        "On some data sets nothing is marked: that takes 5 splits or more."
+    )
+
+
 # ----------------------------------------------------------- a table in a configuration
 
 
