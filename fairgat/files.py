@@ -27,8 +27,9 @@ _REFUSED = {
     errno.EACCES,
     errno.EPERM,
 }
-# A folder where a file should be, or the reverse.
-_REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}
+# A folder where a file should be, or the reverse; a name that no file may have.
+_REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT}
+_REFUSED |= {errno.ENAMETOOLONG, errno.ELOOP}
 
 UNFINISHED = ".unfinished."
 """How the name of a folder begins in which files are fetched."""
@@ -67,20 +68,25 @@ def writing(path: str | Path) -> Iterator[None]:
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a binary file to write to, which takes the place of `path` at the end.
 
-    It does so when the block ends without an error.
+    It does so when the block ends without an error. A link stays one: what it leads to
+    is replaced.
 
     Raises:
-        DataError: the disk refused; `path` is as it was.
+        DataError: the disk refused, or `path` is no regular file, such as a device,
+            which root may replace; it is as it was.
     """
-    path = Path(path)
+    kind = irregular(path)
+    if kind:
+        raise DataError(f"{path} cannot be written: it is {kind}")
+    target = Path(os.path.realpath(path))
     # Not by tempfile, whose files only their owner may read.
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(4)}.tmp"
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(temporary, "xb") as file:
                 yield file
-            os.replace(temporary, path)
+            os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

@@ -24,7 +24,7 @@ from fairgat.report.escape import csv as cell
 from fairgat.tasks.node_classification import NodeTask
 from fairgat.texts import visible
 from fairgat.theory.runs import trained
-from fairgat.training.record import RUN_JSON, Record, unpack
+from fairgat.training.record import FILES, RUN_JSON, Record, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +53,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the new people's scores, and say what became of training's people."""
     directory, out = arguments.directory, arguments.out
-    if out.resolve() in (arguments.nodes.resolve(), arguments.edges.resolve()):
-        raise DataError(f"--out {out} is a file that is read: give another")
     record = finished(directory)
     data, graph, split = data_of(directory, record)
     columns = Columns.read(
         datasets.columns_path(data / "graphs" / f"{record.dataset}.npz")
     )
     options = _options(record, columns)
+    _check_out(out, arguments, options)
     method = _method(directory, record, data, graph, split)
 
     (old_nodes, *_) = tables.files(record.dataset, options)
@@ -82,6 +81,18 @@ def run(arguments: argparse.Namespace) -> None:
     lines = [*people.said, *_sentences(graph, people, before, after, recorded)]
     print("\n".join(map(visible, lines)))
     print(out)
+
+
+def _check_out(
+    out: Path, arguments: argparse.Namespace, options: tables.Options
+) -> None:
+    """Refuse to write over what is read: the new files, the run, and training's own."""
+    read = [arguments.nodes, arguments.edges]
+    read += [arguments.directory / name for name in FILES]
+    own_files = tables.files("own", options)
+    read += [file.local for file in own_files if file.local]
+    if out.resolve() in [path.resolve() for path in read]:
+        raise DataError(f"--out {out} is a file that is read: give another")
 
 
 def _options(record: Record, columns: Columns) -> tables.Options:

@@ -399,6 +399,22 @@ def test_a_file_that_is_missing_is_named(train, predict):
     assert "nowhere.csv does not exist" in said
 
 
+@pytest.mark.parametrize("out", ["ties.csv", "nodes.csv", "model.npz"])
+def test_nothing_that_is_read_is_written_over(train, project, capsys, out):
+    """Neither the new files nor training's own, by whatever link, nor the run."""
+    folder = train()
+    NOBODY.to_csv("ties.csv", index=False)
+    place = folder if out == "model.npz" else project
+    (project / "out.csv").symlink_to(place / out)
+    before = (project / "out.csv").read_bytes()
+
+    command = ["predict", str(folder), "--nodes", "nodes.csv", "--edges", "ties.csv"]
+    assert cli.main([*command, "--out", "out.csv"]) == 1
+
+    assert "out.csv is a file that is read: give another" in capsys.readouterr().err
+    assert (project / "out.csv").read_bytes() == before
+
+
 # ------------------------------------------------------- what cannot score new people
 
 
