@@ -5,7 +5,7 @@ A value that is none of those declared, is spelt otherwise, or occurs nowhere is
 
 import difflib
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -61,7 +61,7 @@ def _values(nodes: Table, name: str, roles: Roles) -> "pd.Categorical":
     texts = nodes.texts(name)
     group_of = inverted(roles.groups or {})
     groups = list(roles.groups or ())
-    misspelt = _check_spelling(nodes, name, group_of, "groups")
+    misspelt = _check_declared_spelling(nodes, name, group_of, "groups")
     _check_occur(nodes, name, roles, {"groups": group_of})
     if not groups:
         different = texts.unique()
@@ -117,7 +117,7 @@ def labels_of(nodes: Table, roles: Roles) -> np.ndarray | None:
         "negative": roles.negative,
         "unlabelled": roles.unlabelled,
     }
-    misspelt = _check_spelling(nodes, roles.label, label_of, key)
+    misspelt = _check_declared_spelling(nodes, roles.label, label_of, key)
     _check_occur(nodes, roles.label, roles, declared)
 
     unknown = -2
@@ -160,30 +160,42 @@ def _check_occur(
             )
 
 
-def _check_spelling(
+def _check_declared_spelling(
     nodes: Table, name: str, declared: Mapping[str, object], key: str
 ) -> list[str]:
-    """Refuse texts that differ from another one in spelling only, and list them.
+    """Refuse texts that differ in spelling only from a declared one that occurs.
 
-    That is case or the form of a number. The other one is declared, or any where none
-    is, and occurs.
+    Where none is declared, from any. They are listed.
+    """
+    known = set(nodes.texts(name).unique())
+    if declared:
+        known &= declared.keys()
+    advice = f"write one of them, or list both in `{key}`"
+    return check_spelling(nodes, name, known, declared, advice)
+
+
+def check_spelling(
+    nodes: Table, name: str, known: Iterable[str], good: Container[str], advice: str
+) -> list[str]:
+    """Refuse texts that differ from a known one in spelling only, and list them.
+
+    That is case or the form of a number.
+
+    Args:
+        known: texts; of those that differ in spelling only, the first in order counts.
+        good: texts that are right as they are.
+        advice: what is to be done.
     """
     texts = nodes.texts(name)
-    occurring = set(texts.unique()) - {""}
-    known = occurring
-    if declared:
-        known = occurring & declared.keys()
     spellings = {folded(value): value for value in sorted(known, reverse=True)}
 
     misspelt = []
-    for value in sorted(occurring - declared.keys()):
+    for value in sorted(set(texts.unique()) - {""}):
         other = spellings.get(folded(value), value)
-        if other == value:
+        if other == value or value in good:
             continue
         misspelt.append(value)
-        what = (
-            f"which is {other!r} elsewhere: write one of them, or list both in `{key}`"
-        )
+        what = f"which is {other!r} elsewhere: {advice}"
         nodes.refuse(texts == value, what, name)
     return misspelt
 

@@ -4,14 +4,15 @@ They come in two files of training's form. Their features are made and scaled as
 of training (`columns.py`), and whatever training did not have is said.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgat.data.columns import Columns, Feature, values
-from fairgat.data.declared import NO_LABEL, cut, inverted
+from fairgat.data.declared import NO_LABEL, check_spelling, cut, inverted
 from fairgat.data.features import check_filled, number
 from fairgat.data.graph import UNLABELLED, Graph, symmetrise
 from fairgat.data.own import between
@@ -20,6 +21,9 @@ from fairgat.data.sources import tables
 from fairgat.data.table import Table, mapped, noting, told
 from fairgat.errors import DataError
 from fairgat.files import irregular
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FAR = 0.5
 """How far outside training's range a number is said to be, as a part of that range."""
@@ -73,8 +77,9 @@ def join(
     tables.row_finder(given, options.id)  # which notes ids that are none
     ids, rows, everyone = _rows(before, given, options.id)
     links = tables.read_edges(edges, options, everyone)
-    groups, said_of_groups = _groups(given, columns, options)
-    labels = _labels(given, options)
+    is_new = rows >= len(before.frame)
+    groups, said_of_groups = _groups(before, given, columns, options, is_new)
+    labels = _labels(before, given, options)
     _check_values(given, columns, options)
     if given.wrong or links.wrong:
         raise told([*given.wrong, *links.wrong])
@@ -93,6 +98,7 @@ def join(
     new_count = len(made.features) - graph.num_nodes
     sensitive = np.append(graph.sensitive, np.zeros(new_count, dtype=np.int64))
     sensitive[places[used]] = groups[used]
+    other_group = sensitive[: graph.num_nodes] != graph.sensitive
     unknown = np.full(new_count, UNLABELLED)
     joint = Graph(
         made.features,
@@ -115,8 +121,9 @@ def join(
             f"{left_out_again} of these people were left out of training: they have no "
             "score"
         )
-    if made.changed:
-        said.append(f"{made.changed} of training's people have other values now")
+    changed = int((made.changed | other_group).sum())
+    if changed:
+        said.append(f"{changed} of training's people have other values now")
     return Newcomers(joint, ids, places, labels, said)
 
 
@@ -206,9 +213,16 @@ def _places(
 
 
 def _groups(
-    given: Table, columns: Columns, options: Roles
+    before: Table, given: Table, columns: Columns, options: Roles, is_new: np.ndarray
 ) -> tuple[np.ndarray, list[str]]:
-    """Number each person's group as training does, (n,), -1 for another group."""
+    """Number each person's group as training does, (n,), -1 for another group.
+
+    Args:
+        is_new: (n,) bool, who is not one of training's people.
+
+    Returns:
+        The groups, and what is to be said of those that training did not have.
+    """
     group_of = inverted(options.groups or {})
     lenient = options.model_copy(update={"drop": (*options.drop, "unknown_groups")})
     shown = []
@@ -218,7 +232,9 @@ def _groups(
         shown.append(texts)
         if options.bins:
             texts = cut(given, name, lenient).astype(object)
-        elif options.groups:
+        else:
+            _check_spelling(before, given, name, group_of)
+        if options.groups:
             texts = mapped(texts, group_of, None)
         compared.append(texts)
 
@@ -228,27 +244,64 @@ def _groups(
     numbers = np.array(
         [number_of.get(each, -1) for each in zip(*compared, strict=True)]
     )
-    unknown = np.flatnonzero(numbers < 0)
-    if not len(unknown):
-        return numbers, []
-    cells = [str(texts.iloc[unknown[0]]) or "empty" for texts in shown]
-    said = (
-        f"{len(unknown)} of these people are of a group that training did not have, as "
-        f"{' and '.join(cells)}: they are left out, with their links, and have no score"
+
+    unknown = numbers < 0
+    said = [
+        *_said_of_groups(
+            shown, unknown & is_new, "these", "they are left out, with their links,"
+        ),
+        *_said_of_groups(
+            shown,
+            unknown & ~is_new,
+            "training's",
+            "they keep their group of training in the graph,",
+        ),
+    ]
+    return numbers, said
+
+
+def _said_of_groups(
+    shown: Sequence["pd.Series"], unknown: np.ndarray, whose: str, what_becomes: str
+) -> Iterator[str]:
+    """Say how many people, (n,) bool, are of a group that training did not have.
+
+    Args:
+        shown: the cells of each attribute, (n,) texts.
+    """
+    places = np.flatnonzero(unknown)
+    if not len(places):
+        return
+    cells = [str(texts.iloc[places[0]]) or "empty" for texts in shown]
+    yield (
+        f"{len(places)} of {whose} people are of a group that training did not have, as "
+        f"{' and '.join(cells)}: {what_becomes} and have no score"
     )
-    return numbers, [said]
 
 
-def _labels(given: Table, options: Roles) -> np.ndarray | None:
+def _check_spelling(
+    before: Table, given: Table, name: str, declared: Iterable[str]
+) -> list[str]:
+    """Refuse texts that are spelt otherwise than in training, and list them.
+
+    Where "*" stands for all others, such a one would be among them.
+    """
+    known = {*before.texts(name).unique(), *declared}
+    return check_spelling(given, name, known, known, "write it as in training")
+
+
+def _labels(before: Table, given: Table, options: Roles) -> np.ndarray | None:
     """Give the labels of a file that has them, (n,); an empty cell is none."""
     if options.label is None or options.label not in given.frame:
         return None
     label_of = inverted(options.label_values())
+    misspelt = _check_spelling(before, given, options.label, label_of)
+
     texts = given.texts(options.label)
     label_of.setdefault("", UNLABELLED)
     unknown = -2
     labels = mapped(texts, label_of, unknown).to_numpy(np.int64)
-    given.refuse(labels == unknown, NO_LABEL, options.label)
+    is_none = (labels == unknown) & ~texts.isin(misspelt)
+    given.refuse(is_none, NO_LABEL, options.label)
     return labels
 
 
@@ -270,8 +323,8 @@ def _columns_of(features: Sequence[Feature]) -> dict[str, str]:
 class _Made:
     features: np.ndarray
     """(N, F) float32, of training's people and then of the new ones."""
-    changed: int
-    """How many of training's people have other values now."""
+    changed: np.ndarray
+    """(N,) bool, which of training's people have other values now."""
 
 
 def _features(
@@ -307,7 +360,7 @@ def _features(
     joint[places] = values(columns.features, ours, degree[places])
     of_cells = [feature.column is not None for feature in columns.features]
     differs = joint[:trained, of_cells] != made[:, of_cells]
-    return _Made(columns.scaled(joint), int(differs.any(axis=1).sum()))
+    return _Made(columns.scaled(joint), differs.any(axis=1))
 
 
 def _said_of_columns(before: Table, given: Table) -> Iterator[str]:

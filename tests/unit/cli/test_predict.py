@@ -365,6 +365,60 @@ def test_trainings_people_may_have_other_values(train, predict):
     assert list(scores.index) == ["c010", "c011", "c012"]
 
 
+def test_a_group_is_a_value_that_may_be_another(train, predict):
+    folder = train("mlp")
+    changed = people()[10:13]
+    changed["gender"] = changed["gender"].map({"F": "M", "M": "F"})
+
+    said, scores = predict(folder, changed, NOBODY)
+
+    assert "3 of training's people have other values now" in said
+    assert list(scores["group"]) == list("gender=" + changed["gender"])
+
+
+def test_trainings_people_of_a_group_that_is_unknown_stay_as_they_were(train, predict):
+    folder = train("fairgat")
+    changed = people()[10:13].assign(gender=["other", "", "other"])
+
+    said, scores = predict(folder, changed, NOBODY)
+
+    assert "3 of training's people are of a group that training did not have" in said
+    assert "they keep their group of training in the graph, and have no score" in said
+    assert "other values" not in said
+    assert scores["score"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "value", "other"),
+    [
+        ("sensitive: gender", None, "gender", "f", "F"),
+        (
+            "sensitive: gender",
+            'sensitive: gender\n      groups: {women: F, others: "*"}',
+            "gender",
+            "f",
+            "F",
+        ),
+        ('negative: "no"', 'negative: "*"', "repaid", "Yes", "yes"),
+        ('positive: "yes"', 'positive: "*"', "repaid", "NO", "no"),
+    ],
+    ids=["a group", "one of others", "negative", "positive"],
+)
+def test_what_is_spelt_otherwise_than_in_training_is_refused(
+    project, train, predict, old, new, column, value, other
+):
+    """It would be left out, or be among all others."""
+    configure(project, old, new or old)
+    folder = train()
+    table = people(4, COUNT, seed=3)
+    table.loc[1, column] = value
+
+    said, _ = predict(folder, table, NOBODY)
+
+    assert f"new.csv: column {column!r} is {value!r}, which is {other!r} else" in said
+    assert said.count(repr(value)) == 1
+
+
 def test_all_that_is_wrong_is_said_at_once(train, predict):
     folder = train()
     new = people(4, COUNT, seed=3)
