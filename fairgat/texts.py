@@ -31,7 +31,8 @@ def compared(text: str) -> str:
     """Take out what nobody sees, so that texts that look alike are the same.
 
     Those are format and control characters (zero widths, marks of writing direction);
-    blanks and line breaks are joined into one blank, and none is at an end.
+    blanks and line breaks are joined into one blank, and none is at an end. A letter
+    and its accent are one character (Unicode's form NFC), however a file has them.
     """
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
@@ -40,7 +41,8 @@ def compared(text: str) -> str:
         for character in text
         if character.isspace() or not _is_unseen(character)
     ]
-    return " ".join("".join(visible_characters).split())
+    joined = " ".join("".join(visible_characters).split())
+    return unicodedata.normalize("NFC", joined)
 
 
 def _is_unseen(character: str) -> bool:

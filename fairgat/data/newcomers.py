@@ -273,8 +273,8 @@ def _said_of_groups(
         return
     cells = [str(texts.iloc[places[0]]) or "empty" for texts in shown]
     yield (
-        f"{len(places)} of {whose} people are of a group that training did not have, as "
-        f"{' and '.join(cells)}: {what_becomes} and have no score"
+        f"{len(places)} of {whose} people are of a group that training did not have, "
+        f"as {' and '.join(cells)}: {what_becomes} and have no score"
     )
 
 

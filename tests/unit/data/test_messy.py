@@ -86,6 +86,25 @@ def test_what_nobody_sees_makes_no_other_value(make, written, as_):
     assert graph.group_names == ["sex=f", "sex=m"]
 
 
+APART = "e\u0301"  # as a Mac writes é
+
+
+def test_accents_apart_from_their_letter_make_no_other_value(make):
+    """Neither an id, a label, a group, nor a category."""
+    nodes = NODES.replace("a,20,x,Yes,f", "é,20,é,é,é")
+    nodes = nodes.replace("c,40,y,Yes,f", f"c,40,{APART},{APART},{APART}")
+    nodes = nodes.replace("f,35,x", "f,35,é")
+    edges = EDGES.replace("a", APART)
+
+    graph = make(
+        nodes, edges, positive=["Yes", "é"], categories="job", exclude=(), groups=None
+    )
+
+    assert graph.labels.tolist() == [1, 0, 1, 0, 0, 1]
+    assert graph.group_names == ["sex=f", "sex=m", "sex=é"]
+    assert graph.facts["feature_names"] == ["age", "job=x", "job=y", "job=z", "job=é"]
+
+
 def test_blanks_within_a_text_are_joined(make):
     nodes = NODES.replace(",f", ",a b", 1)
     nodes = nodes.replace(",f", ",a  b").replace("e,", "e  e,")
