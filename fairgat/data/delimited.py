@@ -2,9 +2,12 @@
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fairgat.data.roles import Delimited
 from fairgat.data.table import Table
@@ -50,13 +53,16 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     """
     where = written.where
     read_as = _DEFAULTS | written.read
+    if texts is not None:
+        texts = set(texts)
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
         if "lineterminator" not in written.read and path.suffix not in _PACKED:
             _check_line_ends(path, where)
 
-    types = {"dtype": _types(read_as, texts)}
-    frame = _parsed(path, where, types | read_as)
+    thousands = _thousands(read_as.pop("thousands", None), where)
+    types = _types(read_as, texts, thousands)
+    frame = _parsed(path, where, read_as | {"dtype": types})
     names_are_line_1 = written.read.get("header", 0) in (0, "infer")
     if names_are_line_1 and not _OTHER_NAMES & written.read.keys():
         first = _parsed(path, where, read_as | _FIRST_LINE)
@@ -71,26 +77,61 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     if_absent = ""
     if len(frame.columns) == 1:
         if_absent = f". It has one column, read with `sep: {sep!r}`; see `read`"
-    return Table(
+    table = Table(
         frame,
         where,
         if_empty="" if "keep_default_na" in written.read else _IF_EMPTY,
         if_absent=if_absent,
         decimal=written.read.get("decimal") or ".",
-        thousands=written.read.get("thousands") or "",
+        thousands=thousands,
     )
+    if thousands and texts is not None:
+        _read_numbers(table, {*texts})
+    return table
 
 
-def _types(read_as: dict[str, Any], texts: Iterable[str] | None) -> Any:
-    """Give what pandas is told of the types of columns, by name or number."""
+def _thousands(mark: Any, where: str) -> str:
+    """Check what stands between thousands, and give it; "" for nothing.
+
+    Pandas is not told, which takes it out wherever it stands: 12,5 would be 125.
+    """
+    if mark is None:
+        return ""
+    if not isinstance(mark, str) or len(mark) != 1:
+        raise DataError(f"{where}: `thousands` is one character, got {mark!r}")
+    return " " if mark.isspace() else mark
+
+
+def _read_numbers(table: Table, texts: Container[str]) -> None:
+    """Read each column of nothing but numbers as such, in place, but those of texts."""
+    for name in table.frame:
+        if name in texts or table.frame[name].dtype.kind in "iufbmM":
+            continue
+        numbers = table.numbers(name)
+        is_number = ~np.isnan(numbers)
+        if (is_number | (table.texts(name) == "")).all() and is_number.any():
+            table.frame[name] = numbers
+
+
+def _types(read_as: dict[str, Any], texts: Iterable[str] | None, thousands: str) -> Any:
+    """Give what pandas is told of the types of columns, by name or number.
+
+    What a `dtype` says of columns of texts does not count, as 007 would be 7.
+    """
+    given = read_as.get("dtype", {})
+    if not isinstance(given, dict):
+        return given
     comma = read_as.get("decimal", ".") != "."
-    if texts is None or (comma and read_as.get("engine", "c") != "c"):
+    if comma and read_as.get("engine", "c") != "c":
         return object  # other engines take 1.234 for a number all the same
-    types: dict[str | int, type] = {}
-    for name in texts:
+
+    types: dict[str | int, Any] = {**given}
+    for name in texts or ():
         types[name] = object
         if name.isdecimal():
             types[int(name)] = object
+    if texts is None or thousands:
+        return defaultdict(lambda: object, types)
     return types
 
 

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,11 @@ _READ_AS = {  # what is a number to people and none to pandas, and what makes it
         "`read: {thousands: '.', decimal: ','}` reads such numbers"
     ),
     r"[+-]?\d+,\d+": "`read: {decimal: ','}` reads such numbers",
+    r"[+-]?\d{1,3}( \d{3})+(\.\d+)?": "`read: {thousands: ' '}` reads such numbers",
+    r"[+-]?\d{1,3}( \d{3})+,\d+": (
+        "`read: {thousands: ' ', decimal: ','}` reads such numbers"
+    ),
+    r"[+-]?\d{1,3}('\d{3})+(\.\d+)?": ('`read: {thousands: "\'"}` reads such numbers'),
     rf"({_DATE})\D?.*": (
         "write a date as a number, of years or days, or list the column in `exclude`"
     ),
@@ -61,7 +67,7 @@ class Table:
     decimal: str = "."
     """The decimal mark of numbers among texts: pandas reads none of such a column."""
     thousands: str = ""
-    """What stands between their thousands."""
+    """What stands between their thousands; a blank is any blank."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """The option that names a column, for messages."""
     wrong: list[str] = field(default_factory=list)
@@ -95,20 +101,33 @@ class Table:
         In a column of nothing but true and false, these are 1 and 0.
         """
         values = self.column(name)
-        if values.dtype.kind in "iufb":
+        if values.dtype.kind in "iufbmM":
             return to_numbers(values)
-        stripped = values.map(lambda value: value.strip() if _is_text(value) else value)
-        if set(stripped.dropna()) <= _BOOLEANS.keys():
-            return to_numbers(stripped.map(_BOOLEANS))
-        plain = values.map(
-            lambda value: self.plain(value) if _is_text(value) else value
-        )
-        return to_numbers(plain)
+        texts = self.texts(name)
+        different = texts.unique()
+        if set(different) <= {"", *_BOOLEANS}:
+            return to_numbers(texts.map(_BOOLEANS))
+        plain = {text: self.plain(text) for text in different}
+        return to_numbers(texts.map(plain))
 
     def plain(self, text: str) -> str:
-        """Write a number as Python does; with decimal commas, a point makes it none."""
+        """Write a number as Python does, or "nan" where a mark of it is out of place.
+
+        A point is, with decimal commas; and what stands between thousands, elsewhere.
+        """
+        whole, mark, rest = text.partition(self.decimal)
+        if self.thousands and self.thousands in whole:
+            if not self._in_thousands.fullmatch(whole):
+                return "nan"
+            whole = whole.replace(self.thousands, "")
         marks = str.maketrans(f"{self.decimal}.", f".{self.decimal}")
-        return text.replace(self.thousands, "").translate(marks)
+        return (whole + mark + rest).translate(marks)
+
+    @cached_property
+    def _in_thousands(self) -> re.Pattern[str]:
+        """How a whole number with thousands is written, also in India: 12,34,567."""
+        mark = re.escape(self.thousands)
+        return re.compile(rf"[+-]?\d{{1,3}}({mark}\d{{2,3}})*{mark}\d{{3}}")
 
     def refuse(
         self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None
@@ -169,10 +188,6 @@ def told(wrong: Iterable[str]) -> DataError:
     return DataError("\n".join(lines))
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def _said(value: Any) -> str:
     if value is None or value != value or not str(value).strip():
         return "empty"
@@ -182,7 +197,7 @@ def _said(value: Any) -> str:
 def _advice(text: str, otherwise: str) -> str:
     """Say what makes a number of a text that is none to pandas."""
     for pattern, advice in _READ_AS.items():
-        if re.fullmatch(pattern, text):
+        if re.fullmatch(pattern, text, re.ASCII):
             return advice
     return otherwise
 
@@ -213,11 +228,13 @@ def mapped(
 
 
 def to_numbers(values: "pd.Series") -> np.ndarray:
-    """Read cells as numbers, (N,) float64; NaN where one is none."""
+    """Read cells as numbers, (N,) float64; NaN where one is none, or empty."""
     import pandas as pd
 
     numbers = pd.to_numeric(values, errors="coerce")
-    return numbers.to_numpy(np.float64, copy=True, na_value=np.nan)
+    numbers = numbers.to_numpy(np.float64, copy=True, na_value=np.nan)
+    numbers[values.isna().to_numpy()] = np.nan  # a date that is none is a number
+    return numbers
 
 
 def ordered(values: Iterable[str]) -> list[str]:

@@ -41,7 +41,7 @@ SPELLINGS = {
     "numbered rows": (NUMBERED, {"index_col": 0}),
     "some columns": (NUMBERED, {"usecols": [1, 2, 3]}),
     "a comma in numbers": (
-        "person;age;job\na;2.0,0;x\nb;30;y\n",
+        "person;age;job\na;20,0;x\nb;30;y\n",
         {"sep": ";", "decimal": ",", "thousands": "."},
     ),
 }
@@ -53,6 +53,7 @@ def test_one_table_is_read_however_it_is_written(table, content, options):
 
     assert frame["person"].tolist() == ["a", "b"]
     assert frame["age"].tolist() == [20, 30]
+    assert frame["age"].dtype.kind in "if"
     assert frame["job"].tolist() == ["x", "y"]
     assert list(frame.columns) == ["person", "age", "job"]
     assert list(frame.index) == [1, 2]
@@ -63,6 +64,16 @@ def test_dates_may_be_read_as_such(table):
 
     assert frame["born"].dtype.kind == "M"
     assert list(frame["person"]) == ["a", "b"]
+
+
+def test_a_date_that_is_empty_is_no_number(table):
+    made = table("person,born\na,2000-01-31\nb,\n", parse_dates=["born"])
+    assert math.isnan(made.numbers("born")[1])
+
+
+def test_types_of_other_columns_leave_texts_as_they_are(table):
+    made = table("id,age\n007,20\n", texts=["id"], dtype={"id": int, "age": float})
+    assert made.frame.iloc[0].tolist() == ["007", 20.0]
 
 
 def test_a_column_of_texts_is_one_whatever_it_holds(table):
@@ -183,6 +194,35 @@ def test_numbers_among_texts_are_read_with_their_marks(table, read):
 
     found = made.numbers("income").tolist()
     assert found == pytest.approx([2433.5, 950, math.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "number"),
+    [
+        ("1,234", {"thousands": ","}, 1234),
+        ("-12,34,567.5", {"thousands": ","}, -1234567.5),
+        ("12,5", {"thousands": ","}, math.nan),
+        ("1,2345", {"thousands": ","}, math.nan),
+        ("1,,234", {"thousands": ","}, math.nan),
+        ("1.5,234", {"thousands": ","}, math.nan),
+        ("12.5", {"thousands": ".", "decimal": ","}, math.nan),
+        ("1.234,5", {"thousands": ".", "decimal": ","}, 1234.5),
+        ("1\u202f234,5", {"thousands": " ", "decimal": ","}, 1234.5),
+        ("1\xa0234", {"thousands": "\u202f"}, 1234),
+        ("1'234", {"thousands": "'"}, 1234),
+    ],
+)
+def test_thousands_are_marked_where_they_stand(table, text, marks, number):
+    """In any other place the mark is more likely one of decimals: 12,5 is not 125."""
+    made = table(f"id;income\na;{text}\nb;7\n", sep=";", **marks)
+    found = made.numbers("income").tolist()
+    assert found == pytest.approx([number, 7], nan_ok=True)
+
+
+@pytest.mark.parametrize("thousands", ["", ", ", 1])
+def test_thousands_have_one_mark(table, thousands):
+    with pytest.raises(DataError, match="`thousands` is one character"):
+        table(NODES, thousands=thousands)
 
 
 @pytest.mark.parametrize("engine", ["c", "python"])
