@@ -38,7 +38,12 @@ _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
-def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> Table:
+def read(
+    path: Path,
+    written: Delimited,
+    texts: Iterable[str] | None = None,
+    may_be_empty: bool = False,
+) -> Table:
     """Read the file.
 
     Args:
@@ -46,6 +51,7 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         written: which file it is, and what pandas is told.
         texts: the columns to read as texts, all where absent; pandas tells by its cells
             what any other holds.
+        may_be_empty: whether there may be no rows below the header.
 
     Raises:
         DataError: it is no delimited text file, pandas refuses it, columns have no name
@@ -69,7 +75,7 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         _check_names(where, list(first.iloc[0]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
-    if frame.empty:
+    if frame.empty and not may_be_empty:
         raise DataError(f"{where}: there are no rows below the header; see `read`")
 
     sep = read_as.get("sep", ",")

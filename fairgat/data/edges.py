@@ -32,7 +32,7 @@ class Edges:
 
 
 def none_of(where: str, wrong: list[str]) -> Edges:
-    """Give no edges, as something was wrong."""
+    """Give no edges, as there are none or something was wrong."""
     return Edges(np.empty((0, 2), dtype=np.int32), where, wrong=wrong)
 
 
@@ -46,8 +46,8 @@ def joined(
 ) -> Edges:
     """Make the edges of a list; leave out those that `roles.drop` names.
 
-    What is wrong is noted: a column has no role, no row is an edge, or one names nobody
-    or joins a node to itself.
+    What is wrong is noted: a column has no role, or an edge names nobody or joins a
+    node to itself. There may be no edges.
 
     Args:
         roles: what may be left out.
@@ -63,8 +63,6 @@ def joined(
         kept, said = _are_edges(listed, str(given.link_if))
         listed = replace(listed, frame=listed.frame[kept])
         columns += said
-    if listed.frame.empty:
-        listed.wrong.append(f"{listed.where}: no row is an edge")
     if find is None or listed.frame.empty or not {*ends} <= {*listed.frame}:
         return none_of(listed.where, listed.wrong)
 

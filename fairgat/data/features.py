@@ -38,10 +38,6 @@ def features_of(
 
     degree = np.bincount(edge_index[0], minlength=len(nodes.frame))
     made = values(features, nodes, degree)
-    for feature, column in zip(features, made.T, strict=True):
-        too_large = np.abs(column) > _LARGEST
-        what = f"feature {feature.name!r} should be a number below 1e38"
-        nodes.refuse(too_large, what)
     return _with_extremes(features, made, roles), made
 
 
@@ -71,6 +67,8 @@ def number(nodes: Table, name: str, roles: Roles) -> Feature:
     lacking = np.isnan(numbers)
     nothing = lacking & empty(nodes.column(name))
     nodes.refuse_unreadable(lacking & ~nothing, name, NO_NUMBER)
+    too_large = np.abs(numbers) > _LARGEST
+    nodes.refuse(too_large, f"feature {name!r} should be a number below 1e38")
     if not roles.fill:
         what = (
             "and is a feature: `fill: mean` or `fill: zero` says what takes its place"
@@ -80,8 +78,9 @@ def number(nodes: Table, name: str, roles: Roles) -> Feature:
     filling = None
     if roles.fill:
         filling = 0.0
-    if roles.fill == "mean" and not lacking.all():
-        filling = float(numbers[~lacking].mean())
+    usable = ~(lacking | too_large)
+    if roles.fill == "mean" and usable.any():
+        filling = float(numbers[usable].mean())
     return Feature(name=name, kind="number", column=name, filling=filling)
 
 

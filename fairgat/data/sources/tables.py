@@ -97,7 +97,7 @@ def read_edges(path: Path, options: Options, nodes: Table | None) -> Edges:
     wrong: list[str] = []
     find = None
     with noting(wrong):
-        table = read(path, written)
+        table = read(path, written, may_be_empty=True)
         ends = _ends(table, written)
         if nodes is not None:
             find = row_finder(nodes, options.id)

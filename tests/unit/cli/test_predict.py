@@ -312,6 +312,17 @@ def test_new_links_change_the_scores_of_trainings_people(train, predict):
     assert np.abs(moved).max() > 1e-4
 
 
+def test_new_people_may_have_no_links(train, predict, new):
+    folder = train("mlp")
+
+    said, scores = predict(folder, new, NEW_LINK[:0])
+    no_amount, _ = predict(folder, new, NEW_LINK.assign(amount=0))
+
+    assert "3 people have a score, 0 of them training's; 0 links are new" in said
+    assert said == no_amount
+    assert scores["score"].notna().all()
+
+
 # ---------------------------------------------------------------------- what is said
 
 
@@ -425,12 +436,14 @@ def test_all_that_is_wrong_is_said_at_once(train, predict):
     new.loc[0, "income"] = "much"
     new.loc[1, "client"] = "c090"
     new.loc[2, "repaid"] = "perhaps"
+    new.loc[3, "income"] = "inf"
     ties = pd.DataFrame({"payer": ["c090"], "payee": ["x"], "amount": ["lots"]})
 
     said, _ = predict(folder, new, ties)
 
     for problem in (
         "new.csv: column 'income' is 'much', which is not a number",
+        "new.csv: feature 'income' should be a number below 1e38 (row 4 of the data)",
         "new.csv: column 'client' is 'c090', which is the id of a node above",
         "new.csv: column 'repaid' is 'perhaps', which is none of",
         "ties.csv: column 'amount' is 'lots'",

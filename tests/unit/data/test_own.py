@@ -174,6 +174,11 @@ def test_edges_may_be_left_out_and_are_counted(make):
     assert graph.facts["listed_intra_edges"] == 0
 
 
+def test_a_file_without_edges_is_refused(make):
+    with pytest.raises(DataError, match=r"e\.csv: no row is an edge"):
+        make(links="from,to\n")
+
+
 def test_a_graph_of_which_all_edges_were_left_out_is_refused(make):
     with pytest.raises(DataError, match="no edge joins two nodes that are left"):
         make(links="from,to\na,zed\n", drop=["unknown_ids"])

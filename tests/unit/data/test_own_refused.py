@@ -126,6 +126,11 @@ REFUSED = {
         {},
         "feature 'age' should be a number below 1e38",
     ),
+    "an infinite number, where others are filled with the mean": (
+        with_cell(2, "age", "inf"),
+        {"fill": "mean"},
+        r"feature 'age' should be a number below 1e38 \(row 2",
+    ),
     "no such column to exclude": (
         NODES,
         {"exclude": ["agee"]},
