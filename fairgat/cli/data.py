@@ -14,6 +14,7 @@ from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, telling
 from fairgat.errors import DataError, nearest
 from fairgat.files import recording
+from fairgat.texts import visible
 
 _FACTS = {
     "edge_columns": "edges",
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         lines = stats(config, arguments.out, arguments.data_mirror, arguments.dataset)
     for line in lines:
-        print(line)
+        print(visible(line))
 
 
 def where(config: Config, names: list[str] | None = None) -> Iterator[str]:

@@ -18,6 +18,7 @@ from fairgat.errors import DataError, NotDefined
 from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
 from fairgat.tasks.rates import counted, gap, positive_rates
+from fairgat.texts import visible
 from fairgat.theory.account import PARTS, Account, compared_groups, contrast, least_gap
 from fairgat.theory.network import account
 from fairgat.theory.runs import trained
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     cell, split_number = record.cell, record.split
     print(f"{record.method} on {record.dataset}, cell {cell}, split {split_number}")
     for number, line in enumerate(lines, start=1):
-        print(f"{number}. {line}")
+        print(f"{number}. {visible(line)}")
 
 
 def _changes_logits(method: Method) -> bool:

@@ -5,7 +5,7 @@ so that 007 and 7 are two ids. `own.py` makes the graph.
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
@@ -137,6 +137,14 @@ class Edges(Delimited, EdgeFile):
     ends: Annotated[tuple[Text, Text], BeforeValidator(_listed)] | None = None
     """The columns of its two ends; by default the only two."""
 
+    @model_validator(mode="after")
+    def _fit(self) -> "Edges":
+        """Refuse a column that is both ends, or has two roles."""
+        ends = self.ends or ()
+        _check_once("`ends`", [ends])
+        _one_each({"ends": ends, "link_if": [self.link_if], "exclude": self.exclude})
+        return self
+
 
 AtPath = Annotated[EdgeFile, BeforeValidator(_at_path)]
 NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
@@ -217,20 +225,29 @@ class Roles(Model):
             "exclude": self.exclude,
             "features": [*(self.features or ()), *self.categories],
         }
-        roles: dict[str, str] = {}
-        for role, names in named.items():
-            for name in filter(None, names):
-                other = roles.setdefault(name, role)
-                if other != role:
-                    raise ValueError(
-                        f"column {name!r} is in both `{other}` and `{role}`: it has "
-                        "one role"
-                    )
-        return roles
+        return _one_each(named)
 
     def label_values(self) -> dict[int, tuple[str, ...]]:
         """Give what is declared to be each label."""
         return {1: self.positive, 0: self.negative, -1: self.unlabelled}
+
+
+def _one_each(named: Mapping[str, Iterable[str | None]]) -> dict[str, str]:
+    """Give the role of each column, of the columns of each role.
+
+    Raises:
+        ValueError: one has two roles.
+    """
+    roles: dict[str, str] = {}
+    for role, names in named.items():
+        for name in filter(None, names):
+            other = roles.setdefault(name, role)
+            if other != role:
+                raise ValueError(
+                    f"column {name!r} is in both `{other}` and `{role}`: it has one "
+                    "role"
+                )
+    return roles
 
 
 def _check_once(key: str, lists: Iterable[tuple[str, ...]]) -> None:

@@ -272,3 +272,21 @@ def test_an_empty_category_is_said_to_be_none(mirrored, stats):
     )
 
     assert "  column job: categories: x, y; 1 empty, which are none of these" in lines
+
+
+def test_what_acts_on_a_terminal_is_shown(mirrored, stats):
+    """As the name of a column that comes from elsewhere may."""
+    nodes = "who,age\x1b[2J,\u202esex,won\na,9,f,0\nb,8,m,1\nc,7,f,1\nd,6,m,0\n"
+
+    lines = stats(
+        "tables",
+        nodes=mirrored("nodes.csv", nodes),
+        edges=mirrored("edges.csv", "from,to\na,b\nb,c\nc,d\n"),
+        id="who",
+        sensitive="\u202esex",
+        label="won",
+    )
+
+    assert "\x1b" not in "".join(lines)
+    assert r"  column age\x1b[2J: feature: 6 to 9" in lines
+    assert any(line.startswith(r"  group \u202esex=f: 2 nodes") for line in lines)

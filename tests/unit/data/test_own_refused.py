@@ -239,6 +239,18 @@ WRONG_OPTIONS = {
         {"edges": {"file": "e.csv", "weight": "w"}},
         "`weight` is now `link_if: w`.*amounts are not used",
     ),
+    "one column for both ends": (
+        {"edges": {"file": "e.csv", "ends": ["from", "from"]}},
+        "'from' is listed twice in `ends`",
+    ),
+    "an end that is excluded": (
+        {"edges": {"file": "e.csv", "ends": ["from", "to"], "exclude": "to"}},
+        "column 'to' is in both `ends` and `exclude`",
+    ),
+    "an end that says what is an edge": (
+        {"edges": {"file": "e.csv", "ends": ["from", "to"], "link_if": "to"}},
+        "column 'to' is in both `ends` and `link_if`",
+    ),
     "no checksum": (
         {"nodes": {"url": "https://x.org/n.csv"}},
         "a file with a `url` needs its `sha256`",
