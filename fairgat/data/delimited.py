@@ -38,6 +38,15 @@ _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
+class Unreadable(DataError):
+    """A file that is not read as it is declared."""
+
+    def __init__(self, fault: str, advice: str) -> None:
+        """Take what is wrong, and what `read` of a configuration may do about it."""
+        super().__init__(f"{fault}{advice}")
+        self.fault = fault
+
+
 def read(
     path: Path,
     written: Delimited,
@@ -54,8 +63,9 @@ def read(
         may_be_empty: whether there may be no rows below the header.
 
     Raises:
-        DataError: it is no delimited text file, pandas refuses it, columns have no name
-            or the same one, or a cell has swallowed rows.
+        Unreadable: it is no delimited text file, pandas refuses it, there are no rows,
+            or a column has no name.
+        DataError: two columns have the same name, or a cell has swallowed rows.
     """
     where = written.where
     read_as = _DEFAULTS | written.read
@@ -76,7 +86,7 @@ def read(
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty and not may_be_empty:
-        raise DataError(f"{where}: there are no rows below the header; see `read`")
+        raise Unreadable(f"{where}: there are no rows below the header", "; see `read`")
 
     sep = read_as.get("sep", ",")
     _check_swallowed(frame, where, sep)
@@ -153,9 +163,8 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
             frame = pd.read_csv(path, **read_as)
         except Exception as error:  # what decoders and decompressors raise, too
             text = str(error).strip()
-            raise DataError(
-                f"{where}: pandas does not read it: {text}. {_SAY}"
-            ) from None
+            fault = f"{where}: pandas does not read it: {text}"
+            raise Unreadable(fault, f". {_SAY}") from None
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"{where}: with this `read`, pandas gives no table")
     return frame
@@ -165,20 +174,20 @@ def _check_text(path: Path, where: str) -> None:
     """Refuse a spreadsheet, a packed file under another ending, or other binary."""
     content = path.read_bytes()
     if content.lstrip(b"\xef\xbb\xbf").startswith(_STARTS):
-        raise DataError(_no_text(where, f"it begins with {content[:12]!r}"))
+        raise _no_text(where, f"it begins with {content[:12]!r}")
     if path.suffix in _PACKED:
         return
     binary = re.search(rb"[\0-\x08]", content)
     if binary:
         found = f"{_byte(content, binary.start())} is {content[binary.start()]:#04x}"
-        raise DataError(_no_text(where, found))
+        raise _no_text(where, found)
 
 
-def _no_text(where: str, found: str) -> str:
-    return (
-        f"{where} is not a delimited text file: {found}. Save it as CSV. `read: "
-        "{skiprows: 1}` passes over a line that is no part of the table, `read: "
-        "{encoding: utf-16}` reads UTF-16"
+def _no_text(where: str, found: str) -> Unreadable:
+    return Unreadable(
+        f"{where} is not a delimited text file: {found}",
+        ". Save it as CSV. `read: {skiprows: 1}` passes over a line that is no part of "
+        "the table, `read: {encoding: utf-16}` reads UTF-16",
     )
 
 
@@ -203,9 +212,9 @@ def _check_names(where: str, names: list[str]) -> None:
     """Refuse columns without a name or with another's, which pandas renames."""
     for place, name in enumerate(names):
         if not name.strip():
-            raise DataError(
-                f"{where}: column {place + 1} has no name: give it one, or see `read: "
-                "{usecols: ...}`"
+            raise Unreadable(
+                f"{where}: column {place + 1} has no name",
+                ": give it one, or see `read: {usecols: ...}`",
             )
         if names.count(name) > 1:
             raise DataError(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from fairgat.data import delimited
+from fairgat.data.declared import check_spelling
 from fairgat.data.roles import MOST_GROUPS, Delimited
 from fairgat.data.table import Table, empty, ordered, told
 from fairgat.errors import DataError
@@ -44,11 +45,7 @@ def read_people(path: Path) -> People:
     Raises:
         DataError: naming the columns and the rows that are wrong.
     """
-    # All as texts, as pandas reads numbers in them to the last digit.
-    table = delimited.read(path, Delimited(file=str(path)))
-    # Its advice is on options of a configuration.
-    advice = "; columns are separated by commas" if table.if_absent else ""
-    table = replace(table, if_empty="", if_absent=advice)
+    table = _read(path)
     for name in COLUMNS:
         table.column(name)
 
@@ -86,10 +83,27 @@ def read_people(path: Path) -> People:
     )
 
 
+def _read(path: Path) -> Table:
+    """Read the file, without advice on options of a configuration.
+
+    All as texts, as pandas reads numbers in them to the last digit.
+    """
+    try:
+        table = delimited.read(path, Delimited(file=str(path)))
+    except delimited.Unreadable as error:
+        raise DataError(
+            f"{error.fault}. It should be a CSV file in UTF-8: a header, columns that "
+            "are separated by commas, and a row for each person"
+        ) from None
+    advice = "; columns are separated by commas" if table.if_absent else ""
+    return replace(table, if_empty="", if_absent=advice)
+
+
 def _groups(table: Table) -> tuple[np.ndarray, list[str]]:
     """Give each row's group, (n,) numbers from 0, and what they are called."""
     texts = table.texts("group")
     table.refuse(missing(texts), "and should name a group", "group")
+    check_spelling(table, "group", texts.unique(), (), "write one of them")
     names = ordered(texts.unique())
     if not 2 <= len(names) <= MOST_GROUPS:
         raise DataError(

@@ -99,6 +99,12 @@ def test_logits_are_cut_at_0(evaluated):
         ("8,-1", "7,-1", "column 'id' is '7', which is the id of a row above"),
         (",b", ",a", "the column 'group' has 1 values"),
         (",", ";", "columns are separated by commas"),
+        ("9,2,1,b", "9,2,1,B", "column 'group' is 'b', which is 'B' elsewhere: write"),
+        ("id,", ",", "column 1 has no name. It should be a CSV file in UTF-8"),
+        (PEOPLE, "", "It should be a CSV file in UTF-8: a header, columns that"),
+        (PEOPLE, "id,score,label,group\n", "no rows below the header. It should be"),
+        ("1.5,1,a,x", "1.5,1,a\0,x", "is not a delimited text file: byte"),
+        ("b,y\n10", 'b,"y\n10', "pandas does not read it: "),
     ],
 )
 def test_a_wrong_file_is_explained(evaluated, old, new, said):
