@@ -8,6 +8,7 @@ earlier version, is taken as it is.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -142,18 +143,31 @@ class Verified:
 
 
 def verify(folder: Path) -> Verified:
-    """Compare every file under a folder with its recorded checksum."""
+    """Compare every file under a folder with its recorded checksum.
+
+    The list of a published folder counts for a part of it, too.
+    """
     verified = Verified()
+    root = Path(os.path.abspath(folder))
+    lists = sorted(folder.rglob(f"*{SUFFIX}"))
+    above = published(root.parent)
+    if above:
+        lists.append(above)
+
     # The checksums recorded of each file, with the lists that have them.
     recorded: dict[Path, list[tuple[str, Path]]] = {}
-    for listing in sorted(folder.rglob(f"*{SUFFIX}")):
+    for listing in lists:
         try:
             checksums = read(listing)
         except DataError as error:
             verified.problems.append(str(error))
             continue
+        place = Path(os.path.abspath(listing.parent))
         for name, checksum in checksums.items():
-            entries = recorded.setdefault(listing.parent / name, [])
+            path = place / name
+            if not path.is_relative_to(root):
+                continue
+            entries = recorded.setdefault(folder / path.relative_to(root), [])
             entries.append((checksum, listing))
 
     for path in sorted(recorded):

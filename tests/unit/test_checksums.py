@@ -11,7 +11,15 @@ from fairgat import frames
 from fairgat.cli import main as cli
 from fairgat.data.graph import load_npz, save_npz
 from fairgat.errors import DataError
-from fairgat.files import copy, read_json, read_text, recording, write_json, write_text
+from fairgat.files import (
+    copy,
+    read_json,
+    read_text,
+    record_published,
+    recording,
+    write_json,
+    write_text,
+)
 from fairgat.job_log import logged
 
 NAMES = ("winners.csv", "selection.json", "model.npz")
@@ -185,3 +193,22 @@ def test_what_was_changed_is_not_copied(run, tmp_path):
     with pytest.raises(DataError, match="was changed"):
         copy(run / "model.npz", tmp_path / "copy.npz")
     assert not (tmp_path / "copy.npz").exists()
+
+
+def test_a_part_of_what_is_published_is_verified(run, capsys, monkeypatch):
+    """Its list is that of the whole."""
+    published = run.parent / "reference"
+    for part in ("summary", "tables"):
+        (published / part).mkdir(parents=True)
+        write(published / part, 81.67)
+    record_published(published)
+    monkeypatch.chdir(published / "tables")
+
+    whole = verify(published / "summary", capsys)
+    flip(published / "summary" / "model.npz")
+    status, said = verify("../summary", capsys)
+
+    assert whole == (0, "3 files are as they were written.\n")
+    assert status == 1
+    assert "../summary/model.npz was changed: it is not as published.sha256" in said
+    assert verify(".", capsys) == (0, "3 files are as they were written.\n")
