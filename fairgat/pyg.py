@@ -7,6 +7,7 @@ computes what its tables show (docs/loop.md).
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from fairgat.data.graph import Graph
 from fairgat.data.source import File
 from fairgat.data.splits import HELD_OUT, NODE_KEYS, pairs_of
 from fairgat.errors import ConfigError, nearest
+from fairgat.groups import unmasked
 from fairgat.measures import Kind, Scores
 
 PREFIXES = {"train": "train", "validation": "val", "test": "test"}
@@ -116,8 +118,8 @@ def _check_asked(settings: Config, name: str, split: int) -> None:
         if elsewhere:
             advice = f"{elsewhere}: give its path as `config`"
         raise ConfigError(f"{name!r} is not a data set; {advice}")
-    if split < 0:
-        raise ConfigError(f"split counts from 0, got {split}")
+    if not isinstance(split, Integral) or split < 0:
+        raise ConfigError(f"split is a whole number from 0 on, got {split!r}")
 
 
 @contextmanager
@@ -184,7 +186,7 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
 
     Raises:
         ValueError: the data are not from `load`, or the scores have another shape, are
-            not finite, or may be probabilities.
+            masked, not finite or no real numbers, or may be probabilities.
     """
     if "task" not in data:
         raise ValueError(
@@ -197,8 +199,11 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
     (logits,) = measures.as_logits([values], kind)
     split = {}
     for part in NODE_KEYS:
-        mask = data[f"{PREFIXES[part]}_mask"]
-        split[part] = np.flatnonzero(mask.numpy(force=True))
+        name = f"{PREFIXES[part]}_mask"
+        mask = data[name].numpy(force=True)
+        if mask.dtype != bool or mask.shape != values.shape:
+            raise ValueError(f"data.{name} must be ({data.num_nodes},) bool, as loaded")
+        split[part] = np.flatnonzero(mask)
     return measures.judge(
         NodeTraining(), _graph(data), split, {"logits": logits}, protocol=""
     )
@@ -247,10 +252,12 @@ def _graph(data: Data) -> Graph:
 def _checked(scores: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     """Give scores as an array of floats, in the precision that they have."""
     if isinstance(scores, Tensor):
-        if scores.dtype not in (torch.float32, torch.float64):
-            scores = scores.float()  # NumPy has no bfloat16
+        if scores.dtype == torch.bfloat16:  # which NumPy has not
+            scores = scores.float()
         scores = scores.numpy(force=True)
-    values = np.asarray(scores)
+    values = unmasked(scores, what)
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{what} must be real numbers, got {values.dtype}")
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32)
     if values.shape != shape:

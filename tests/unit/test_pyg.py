@@ -136,12 +136,34 @@ def test_pairs_may_stand_in_any_order(trained):
         (torch.full((300,), torch.nan), "finite"),
         (torch.rand(300), "probabilities or logits"),
         ((torch.rand(300) > 0.5), "probabilities or logits"),
+        (np.ma.masked_less(np.arange(300.0), 1), "some scores are masked"),
+        (torch.ones(300, dtype=torch.complex64), "must be real numbers, got complex64"),
+        (["yes"] * 300, "must be real numbers"),
+        ({"test": torch.ones(300)}, "must be real numbers"),
     ],
 )
 def test_scores_that_cannot_be_judged(trained, scores, said):
     data = _load(trained, "demo-social")
     with pytest.raises(ValueError, match=said):
         fairgat.judge(data, scores)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int32"])
+def test_scores_may_be_of_any_real_type(trained, dtype):
+    data = _load(trained, "demo-social")
+    whole = torch.arange(-150, 150)[torch.randperm(300)].clamp(-99, 99)
+
+    scores = fairgat.judge(data, whole.to(getattr(torch, dtype)))
+
+    _same(scores, fairgat.judge(data, whole.float()))
+
+
+def test_masks_are_those_that_were_loaded(trained):
+    """Numbers of nodes, as others keep a split, would be taken for a mask."""
+    data = _load(trained, "demo-social")
+    data.test_mask = data.test_mask.nonzero().squeeze(1)
+    with pytest.raises(ValueError, match=r"data\.test_mask must be \(300,\) bool"):
+        fairgat.judge(data, torch.arange(300.0))
 
 
 def test_scores_that_are_not_what_is_said_of_them(trained):
@@ -160,8 +182,9 @@ def test_a_data_set_that_is_not_there():
         fairgat.load("corra")
     with pytest.raises(ConfigError, match=r"studies/extended\.yaml declares it"):
         fairgat.load("german")
-    with pytest.raises(ConfigError, match="counts from 0"):
-        fairgat.load("cora", split=-1)
+    for split in (-1, 0.5, "0"):
+        with pytest.raises(ConfigError, match="split is a whole number from 0"):
+            fairgat.load("cora", split=split)
 
 
 OWN = """
