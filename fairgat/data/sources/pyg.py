@@ -22,10 +22,14 @@ from fairgat.data.table import Table, noting, told
 from fairgat.errors import DataError
 
 _ENDS = ("source", "target")
+_LARGEST_WHOLE = 2.0**53  # beyond it float64 leaves whole numbers out
 
 
 class Options(Roles):
-    """`x` are the features; attributes of nodes that options name are more columns."""
+    """`x` are the features, which options call x[0], x[1] and so on.
+
+    Attributes of nodes that options name are more columns.
+    """
 
     path: AtPath
     """The saved `Data`: its path, or {file: PATH, link_if: edge_weight, exclude:
@@ -49,16 +53,20 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     x = _features(data, where)
     wrong: list[str] = []
     columns = {f"x[{place}]": values for place, values in enumerate(x.T)}
-    of_x = (*columns,)
-    for key in options.roles():
+    roles = options.roles()
+    of_x = [name for name in columns if roles.get(name, "features") == "features"]
+    for key in roles:
         with noting(wrong):
-            columns[key] = _column(data, key, len(x), where)
+            values = columns.get(key)
+            if values is None:
+                values = _column(data, key, len(x), where)
+            columns[key] = _whole(values)
     edges = _edges(data, options, len(x))
     if wrong:
         raise told([*wrong, *edges.wrong])
 
     nodes = Table(pd.DataFrame(columns, range(len(x))), where, "node {}")
-    features = (*of_x, *(options.features or ()))
+    features = tuple(dict.fromkeys([*of_x, *(options.features or ())]))
     graph = own.assemble(
         options.model_copy(update={"features": features}), nodes, edges
     )
@@ -105,7 +113,8 @@ def _edges(data: Any, options: Options, count: int) -> Edges:
                 frame[key] = 0  # what it is does not matter, but for `link_if`
         link_if = options.path.link_if
         if link_if in data:
-            frame[link_if] = _column(data, str(link_if), len(frame), where)
+            values = _column(data, str(link_if), len(frame), where)
+            frame[link_if] = _whole(values)
         listed = Table(frame, where, "edge {}")
         return joined(options, listed, _ENDS, options.path, _finder(count))
     return none_of(where, wrong)
@@ -116,11 +125,7 @@ def _finder(count: int) -> Find:
 
 
 def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
-    """Take an attribute with a number for each node or edge.
-
-    Whole numbers, as they often are in float32, are taken as such; a missing one stays
-    missing.
-    """
+    """Take an attribute with a number for each node or edge, (count,)."""
     values = _array(data, name, where)
     if values.shape == (count, 1):
         values = values.reshape(-1)
@@ -129,14 +134,21 @@ def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
             f"{where}: the Data's {name!r} must be {count} numbers, got shape "
             f"{values.shape}"
         )
+    return values
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Take whole numbers, as they often are in float32, as such.
+
+    A missing one stays missing.
+    """
     if values.dtype.kind != "f":
         return values
-
     there = ~np.isnan(values)
     known = values[there]
-    if not there.any() or not np.isfinite(known).all() or (known % 1).any():
+    if not len(known) or (np.abs(known) >= _LARGEST_WHOLE).any() or (known % 1).any():
         return values
-    whole = np.full(count, None, dtype=object)
+    whole = np.full(len(values), None, dtype=object)
     whole[there] = known.astype(np.int64)
     return whole.astype(np.int64) if there.all() else whole
 

@@ -99,6 +99,27 @@ def test_attributes_may_be_combined(prepare):
     assert graph.group_names == ["group=0, sex=1", "group=1, sex=0", "group=1, sex=1"]
 
 
+def test_a_column_of_x_may_have_another_role(prepare):
+    """As the group often is one, and what says the label must be none."""
+    x = torch.tensor([[1.0, 0, 5], [3, 0, 5], [5, 1, 6], [7, 1, 6]])
+
+    graph = prepare(data(x=x, group=None), sensitive="x[1]", exclude=["x[2]"])
+
+    assert graph.features.tolist() == [[1], [3], [5], [7]]
+    assert graph.group_names == ["x[1]=0", "x[1]=1"]
+    assert graph.facts["columns"]["x[1]"] == "sensitive: 0 to 1"
+
+
+def test_a_column_of_x_that_is_not_there_is_named(prepare):
+    with pytest.raises(DataError, match=r"the Data has no 'x\[2\]'; it has edge_index"):
+        prepare(data(), exclude=["x[2]"])
+
+
+def test_numbers_without_all_their_digits_stay_numbers(prepare):
+    group = torch.tensor([1e300, 1e300, 2e300, 2e300], dtype=torch.float64)
+    assert prepare(data(group=group)).sensitive.tolist() == [0, 0, 1, 1]
+
+
 def test_a_vector_may_be_a_feature_beside_x(prepare):
     graph = prepare(data(inc=torch.tensor([1, 2, 3, 5])), features=["inc"])
 
