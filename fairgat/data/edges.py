@@ -29,11 +29,14 @@ class Edges:
     """How they were read, and how many rows were left out, and why."""
     wrong: list[str] = field(default_factory=list)
     """A sentence for each problem; where there is one, edges are missing."""
+    empty: bool = False
+    """Whether no row is an edge."""
 
 
-def none_of(where: str, wrong: list[str]) -> Edges:
+def none_of(where: str, wrong: list[str], empty: bool = False) -> Edges:
     """Give no edges, as there are none or something was wrong."""
-    return Edges(np.empty((0, 2), dtype=np.int32), where, wrong=wrong)
+    pairs = np.empty((0, 2), dtype=np.int32)
+    return Edges(pairs, where, wrong=wrong, empty=empty)
 
 
 def joined(
@@ -63,8 +66,9 @@ def joined(
         kept, said = _are_edges(listed, str(given.link_if))
         listed = replace(listed, frame=listed.frame[kept])
         columns += said
-    if find is None or listed.frame.empty or not {*ends} <= {*listed.frame}:
-        return none_of(listed.where, listed.wrong)
+    empty = listed.frame.empty
+    if find is None or empty or not {*ends} <= {*listed.frame}:
+        return none_of(listed.where, listed.wrong, empty)
 
     # 32 bits for memory, while all texts are held
     pairs = np.empty((len(listed.frame), 2), dtype=np.int32)

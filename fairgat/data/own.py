@@ -57,8 +57,7 @@ def assemble(roles: Roles, nodes: Table, edges: Edges) -> Graph:
     labels = sensitive if labels is None else labels[kept]
     left = tuple(values_of[number] for number in numbers)
     check_count(inside, left)
-    were_edges = len(edges.pairs) or edges.facts.get("left_out_edges")
-    if not (were_edges or edges.wrong):
+    if edges.empty:
         edges.wrong.append(f"{edges.where}: no row is an edge")
     if not (edge_index.size or nodes.wrong or edges.wrong):
         edges.wrong.append(f"{edges.where}: no edge joins two nodes that are left")

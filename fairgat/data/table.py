@@ -116,6 +116,8 @@ class Table:
         A point is, with decimal commas; and what stands between thousands, elsewhere.
         """
         whole, mark, rest = text.partition(self.decimal)
+        if self.thousands == self.decimal:  # which nobody named: numbers are whole
+            whole, mark, rest = text, "", ""
         if self.thousands and self.thousands in whole:
             if not self._in_thousands.fullmatch(whole):
                 return "nan"

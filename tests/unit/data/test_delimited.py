@@ -210,6 +210,8 @@ def test_numbers_among_texts_are_read_with_their_marks(table, read):
         ("1\u202f234,5", {"thousands": " ", "decimal": ","}, 1234.5),
         ("1\xa0234", {"thousands": "\u202f"}, 1234),
         ("1'234", {"thousands": "'"}, 1234),
+        ("1.234", {"thousands": "."}, 1234),
+        ("12.5", {"thousands": "."}, math.nan),
     ],
 )
 def test_thousands_are_marked_where_they_stand(table, text, marks, number):

@@ -177,6 +177,9 @@ def test_edges_may_be_left_out_and_are_counted(make):
 def test_a_file_without_edges_is_refused(make):
     with pytest.raises(DataError, match=r"e\.csv: no row is an edge"):
         make(links="from,to\n")
+    with pytest.raises(DataError) as error:
+        make(id="nobody")
+    assert "no row is an edge" not in str(error.value)
 
 
 def test_a_graph_of_which_all_edges_were_left_out_is_refused(make):
