@@ -41,7 +41,7 @@ _PACKED = (".gz", ".bz2", ".zip", ".xz")
 class Unreadable(DataError):
     """A file that is not read as it is declared."""
 
-    def __init__(self, fault: str, advice: str) -> None:
+    def __init__(self, fault: str, advice: str = "") -> None:
         """Take what is wrong, and what `read` of a configuration may do about it."""
         super().__init__(f"{fault}{advice}")
         self.fault = fault
@@ -125,7 +125,8 @@ def _read_numbers(table: Table, texts: Container[str]) -> None:
             continue
         numbers = table.numbers(name)
         is_number = ~np.isnan(numbers)
-        if (is_number | (table.texts(name) == "")).all() and is_number.any():
+        is_empty = table.texts(name) == ""
+        if is_number.any() and (is_number | is_empty).all():
             table.frame[name] = numbers
 
 

@@ -77,8 +77,7 @@ def join(
     tables.row_finder(given, options.id)  # which notes ids that are none
     ids, rows, everyone = _rows(before, given, options.id)
     links = tables.read_edges(edges, options, everyone)
-    is_new = rows >= len(before.frame)
-    groups, said_of_groups = _groups(before, given, columns, options, is_new)
+    groups, cells = _groups(before, given, columns, options)
     labels = _labels(before, given, options)
     _check_values(given, columns, options)
     if given.wrong or links.wrong:
@@ -109,13 +108,20 @@ def join(
     )
     joint.check()
 
+    is_new = rows >= len(in_training)
+    is_old = np.zeros(len(rows), dtype=bool)
+    is_old[~is_new] = in_training[rows[~is_new]]
+    of_none = groups < 0
+    left_out = "they are left out, with their links,"
+    stay = "they keep their group of training in the graph,"
     said = [
-        *said_of_groups,
+        *_said_of_groups(cells, of_none & is_new, "these", left_out),
+        *_said_of_groups(cells, of_none & is_old, "training's", stay),
         *_said_of_columns(before, given),
         *_said_of_categories(ours, columns.features),
         *_said_of_numbers(ours, columns.features),
     ]
-    left_out_again = int((~used & (groups >= 0)).sum())
+    left_out_again = int((~is_new & ~is_old).sum())
     if left_out_again:
         said.append(
             f"{left_out_again} of these people were left out of training: they have no "
@@ -213,15 +219,12 @@ def _places(
 
 
 def _groups(
-    before: Table, given: Table, columns: Columns, options: Roles, is_new: np.ndarray
-) -> tuple[np.ndarray, list[str]]:
+    before: Table, given: Table, columns: Columns, options: Roles
+) -> tuple[np.ndarray, list["pd.Series"]]:
     """Number each person's group as training does, (n,), -1 for another group.
 
-    Args:
-        is_new: (n,) bool, who is not one of training's people.
-
     Returns:
-        The groups, and what is to be said of those that training did not have.
+        The groups, and the cells of each attribute, (n,) texts.
     """
     group_of = inverted(options.groups or {})
     lenient = options.model_copy(update={"drop": (*options.drop, "unknown_groups")})
@@ -245,19 +248,7 @@ def _groups(
         [number_of.get(each, -1) for each in zip(*compared, strict=True)]
     )
 
-    unknown = numbers < 0
-    said = [
-        *_said_of_groups(
-            shown, unknown & is_new, "these", "they are left out, with their links,"
-        ),
-        *_said_of_groups(
-            shown,
-            unknown & ~is_new,
-            "training's",
-            "they keep their group of training in the graph,",
-        ),
-    ]
-    return numbers, said
+    return numbers, shown
 
 
 def _said_of_groups(
