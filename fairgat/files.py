@@ -68,25 +68,26 @@ def writing(path: str | Path) -> Iterator[None]:
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a binary file to write to, which takes the place of `path` at the end.
 
-    It does so when the block ends without an error. A link stays one: what it leads to
-    is replaced.
+    It does so when the block ends without an error.
 
     Raises:
-        DataError: the disk refused, or `path` is no regular file, such as a device,
-            which root may replace; it is as it was.
+        DataError: the disk refused, or `path` is no regular file: a device, which root
+            may replace, or a link, which may lead anywhere. It is as it was.
     """
+    path = Path(path)
     kind = irregular(path)
+    if os.path.islink(path):
+        kind = f"a link to {path.readlink()}; name that file itself"
     if kind:
         raise DataError(f"{path} cannot be written: it is {kind}")
-    target = Path(os.path.realpath(path))
     # Not by tempfile, whose files only their owner may read.
-    temporary = target.parent / f".{target.name}.{secrets.token_hex(4)}.tmp"
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
     with writing(path):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(temporary, "xb") as file:
                 yield file
-            os.replace(temporary, target)
+            os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

@@ -1,4 +1,4 @@
-"""Where files may be written: never over what is no file, and through links."""
+"""Where files may be written: never over what is no regular file."""
 
 import os
 
@@ -34,12 +34,14 @@ def test_a_name_that_no_file_may_have_is_refused(tmp_path, monkeypatch, name):
     assert os.listdir() == ["nodes.csv"]
 
 
-def test_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path):
-    target = tmp_path / "shared" / "scores.csv"
-    link = tmp_path / "scores.csv"
+def test_a_link_stays_one_and_what_it_leads_to_is_not_written(tmp_path):
+    target = tmp_path / "scores.csv"
+    target.write_text("id,score\n")
+    link = tmp_path / "link.csv"
     link.symlink_to(target)
 
-    write_text(link, "id,score\n")
+    with pytest.raises(DataError, match=r"a link to .*scores\.csv; name that file"):
+        write_text(link, "lost\n")
 
     assert link.is_symlink()
     assert target.read_text() == "id,score\n"
