@@ -92,6 +92,10 @@ class CSRGraph:
             got = tuple(self.mass.shape)
             raise ValueError(f"`mass` must have shape {shape}, got {got}")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy has: what was found from the arrays is found anew there."""
+        return vars(self) | {"_arrays": {}, "_masses": {}}
+
     def _forget_if_written(self) -> None:
         """Find anew what was found from arrays that were written to since."""
         if torch.compiler.is_compiling():

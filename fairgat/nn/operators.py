@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from fairgat.nn.cache import has_storage
 from fairgat.nn.parallel import available
@@ -30,13 +31,21 @@ _checks: dict[str, "ArgumentCheck"] = {}  # by the operator's name
 def fused(*tensors: Tensor) -> bool:
     """Whether the operators take the reference's place.
 
-    They have no rules for what torch.func makes of tensors.
+    They have no rules for what torch.func makes of tensors, nor forward derivatives,
+    which PyTorch would leave out without a word.
     """
     own = all(
         each.dtype in DTYPES.get(each.device.type, ()) and has_storage(each)
         for each in tensors
     )
-    return own and available()
+    return own and available() and not any(map(_has_tangent, tensors))
+
+
+def _has_tangent(x: Tensor) -> bool:
+    """Whether x carries a derivative of PyTorch's forward mode."""
+    if torch.compiler.is_compiling():
+        return False
+    return unpack_dual(x).tangent is not None
 
 
 def operator(schema: str, fake, backward=None, setup=None, device: str = "CPU"):

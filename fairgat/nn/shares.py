@@ -127,6 +127,11 @@ class Shares:
     def __hash__(self) -> int:
         return hash(self._digest)
 
+    def __reduce__(self) -> tuple:
+        """Make copies as shares are made: of arrays that nobody writes to."""
+        made_of = self.groups, self.target, self.kinds, self.masses
+        return type(self), (*made_of, self.reached, self.add_self_loops)
+
     def __repr__(self) -> str:
         reached = "" if self.reached is None else f", tau={self.tau:.3g}"
         return f"Shares({len(self.groups)} groups{reached})"

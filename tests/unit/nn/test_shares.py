@@ -1,5 +1,7 @@
 """Shares of attention for any number of groups, and the layer that takes them."""
 
+import copy
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -253,8 +255,11 @@ def test_shares_stay_what_they_were():
     shares = Shares(np.array([0, 1]), target)
     target[:] = 0
     assert (shares.target == 0.5).all()
-    with pytest.raises(ValueError, match="read-only"):
-        shares.target[:] = 0
+    # Graphs are cached by them, and copies are equal to what they were copied from.
+    for each in (shares, copy.deepcopy(shares), pickle.loads(pickle.dumps(shares))):
+        assert each == shares
+        with pytest.raises(ValueError, match="read-only"):
+            each.target[:] = 0
 
 
 def test_equal_shares_are_one_also_to_the_compiler(edge_index, sensitive, compiler):

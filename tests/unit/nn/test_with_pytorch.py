@@ -2,12 +2,14 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import pytest
 import torch
 import torch_geometric.nn
 from graphs import edge_features, features
+from torch.autograd import forward_ad
 from torch_geometric.index import Index  # noqa: F401
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, balanced_shares
@@ -133,6 +135,31 @@ def test_gradients_by_functional_calls(make, widths, edge_index, sensitive):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"eta": None}, {"center": True}, {"edge_dim": 3}], ids=str
+)
+@pytest.mark.parametrize("width", [5, 8], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize("trains", [True, False])
+def test_forward_derivatives(trains, width, options, edge_index, sensitive):
+    """Of a frozen layer, too, where PyTorch records no graph that could refuse."""
+    torch.manual_seed(0)
+    layer = FairGATConv(width, 7, **options).requires_grad_(trains)
+    x, direction = features(width).detach(), features(width, seed=4).detach()
+    given = [edge_index, sensitive]
+    if layer.edge_dim:
+        given.append(edge_features(edge_index).detach())
+
+    with forward_ad.dual_level():
+        out = layer(forward_ad.make_dual(x, direction), *given)
+        found = forward_ad.unpack_dual(out).tangent
+
+    x.requires_grad_()
+    weights = torch.randn_like(out.detach())
+    (layer(x, *given) * weights).sum().backward()
+    expected = (x.grad * direction).sum()
+    torch.testing.assert_close((found * weights).sum(), expected, rtol=1e-4, atol=1e-4)
+
+
 def pickled(layer):
     return pickle.loads(pickle.dumps(layer))
 
@@ -148,6 +175,22 @@ def test_a_layer_is_pickled_and_copied(copied, edge_index, sensitive):
     expected = layer(features(), edge_index, sensitive)
     torch.testing.assert_close(other(features(), edge_index, sensitive), expected)
     torch.testing.assert_close(other(features(), graph), expected)
+
+
+@pytest.mark.parametrize("copied", [pickled, copy.deepcopy])
+def test_a_copy_of_a_graph_is_of_its_arrays(copied, edge_index, sensitive):
+    """Also where they were written to after a layer had read them."""
+    graph = copied(CSRGraph.from_edge_index(edge_index, N, sensitive))
+    layer = FairGATConv(5, 8)
+    layer(features(), graph)
+    graph.source.copy_(graph.source.flip(0))
+
+    grads = []
+    for each in (copied(graph), replace(graph)):
+        x = features()
+        layer(x, each).square().sum().backward()
+        grads.append(x.grad)
+    assert torch.equal(*grads)
 
 
 def test_a_layer_takes_groups_of_any_type_compiled_or_not(edge_index, sensitive):
