@@ -1,7 +1,7 @@
 """GATConv, with the arguments, call and state dict of `torch_geometric.nn.GATConv`."""
 
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor, nn
@@ -80,10 +80,10 @@ class GATConv(nn.Module):
                 f"got {sizes}: neither bipartite graphs nor lazy initialisation are "
                 "supported"
             )
-        if isinstance(fill_value, str) and fill_value not in FILLS:
+        if not _fills(fill_value, edge_dim):
             raise ValueError(
-                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, "
-                f"got {fill_value!r}"
+                f"fill_value must be a number, a tensor ({edge_dim},) or one of "
+                f"{', '.join(FILLS)}, got {fill_value!r}"
             )
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -318,9 +318,11 @@ class GATConv(nn.Module):
         """Refuse a `keep` without one bool for each edge, self-loops included."""
         if keep is None:
             return
+        expected = f"bool of shape ({graph.num_edges},), one for each edge"
+        if not isinstance(keep, Tensor):
+            raise ValueError(f"keep must be {expected}, got {type(keep).__name__}")
         fits = keep.shape == (graph.num_edges,) and keep.dtype == torch.bool
         if not fits or keep.device != device:
-            expected = f"bool of shape ({graph.num_edges},), one for each edge"
             got = f"{keep.dtype} of {tuple(keep.shape)} on {keep.device}"
             raise ValueError(f"keep must be {expected}, on {device}, got {got}")
 
@@ -336,6 +338,9 @@ class GATConv(nn.Module):
                 "edge features need edge_index of shape (2, E): a sparse matrix gives "
                 "them no order"
             )
+        if getattr(edge_attr, "layout", None) != torch.strided:
+            got = getattr(edge_attr, "layout", type(edge_attr).__name__)
+            raise ValueError(f"edge_attr must be a dense tensor, got {got}")
         expected, got = (graph.num_given, self.edge_dim), tuple(edge_attr.shape)
         is_flat = self.edge_dim == 1 and got == expected[:1]  # (E,), not (E, 1)
         if got != expected and not is_flat:
@@ -351,6 +356,15 @@ class GATConv(nn.Module):
     def __repr__(self) -> str:
         sizes = f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
         return f"{type(self).__name__}({sizes}{self.extra_repr()})"
+
+
+def _fills(fill: object, edge_dim: int | None) -> bool:
+    """Whether it is a `fill_value` for edges of so many features."""
+    if isinstance(fill, str):
+        return fill in FILLS
+    if not isinstance(fill, Tensor):
+        return isinstance(fill, Real)
+    return edge_dim is None or fill.shape in ((), (edge_dim,), (1, edge_dim))
 
 
 def glorot_(weight: Tensor) -> Tensor:

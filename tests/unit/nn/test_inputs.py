@@ -176,6 +176,7 @@ def test_a_csr_graph_of_other_nodes_is_refused(plain, edge_index):
     [
         (torch.ones(3, dtype=torch.bool), "one for each edge"),
         (torch.ones(N + 128, dtype=torch.long), "keep must be bool"),
+        ([True] * (N + 128), "keep must be bool .* got list"),
     ],
 )
 def test_what_is_kept_is_said_for_each_edge(plain, keep, message, edge_index):
@@ -252,6 +253,11 @@ REFUSED = {
         lambda: GATConv(3, 2, edge_dim=4, fill_value="median"),
         "mean, add, sum, min, max, mul",
     ),
+    "no fill": (lambda: GATConv(3, 2, fill_value=None), "a number, a tensor"),
+    "a fill of another width": (
+        lambda: GATConv(3, 2, edge_dim=4, fill_value=torch.ones(3)),
+        r"a tensor \(4,\)",
+    ),
     "a share above 1": (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
     "a share as a tensor": (
         lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)),
@@ -316,6 +322,14 @@ REFUSED = {
     "features of a few edges": (
         lambda: gat(edge_attr=torch.zeros(4, 3), edge_dim=3),
         "one row for each edge",
+    ),
+    "features of edges in a list": (
+        lambda: gat(edge_attr=[1.0] * 128, edge_dim=1),
+        "edge_attr must be a dense tensor, got list",
+    ),
+    "sparse features of edges": (
+        lambda: gat(edge_attr=torch.ones(128, 3).to_sparse(), edge_dim=3),
+        "edge_attr must be a dense tensor, got torch.sparse_coo",
     ),
     "features of edges in a vector": (
         lambda: gat(edge_attr=torch.zeros(128), edge_dim=3),
