@@ -13,6 +13,7 @@ from torch import nn
 
 from fairgat.config import Model
 from fairgat.data.graph import alpha_chi
+from fairgat.errors import NotDefined
 from fairgat.methods.base import LinkMethod, Method, NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, Shares, balanced_shares
 
@@ -101,6 +102,11 @@ class _FairGAT(Method):
         if not balanced:
             return self.alpha_chi()
         retention = settings.retention
+        if retention is None and num_groups < 2:
+            raise NotDefined(
+                "balanced shares follow from `alpha_chi_max` where there are two "
+                "sensitive groups or more; all nodes of this graph are in one"
+            )
         if retention is None:
             retention = 1 - settings.alpha_chi_max * num_groups / (num_groups - 1)
         return balanced_shares(self.task.sensitive, self.task.edge_index, retention)

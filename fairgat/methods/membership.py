@@ -7,9 +7,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, one_hot
 
+from fairgat.errors import NotDefined
+
 
 def num_columns(groups: int) -> int:
-    """Count the numbers that encode a group: one where there are two groups."""
+    """Count the numbers that encode a group: one where there are two groups.
+
+    Raises:
+        NotDefined: there is one group, which nothing tells from another.
+    """
+    if groups < 2:
+        raise NotDefined(
+            "the method tells sensitive groups apart; all nodes of this graph are in "
+            "one"
+        )
     return 1 if groups == 2 else groups
 
 

@@ -128,6 +128,22 @@ def test_it_trains_on_three_groups(module):
     assert {"accuracy_0", "accuracy_1", "accuracy_2"} <= set(scores)
 
 
+ONE_GROUP = [(module, {}) for module in FOR_MORE]
+ONE_GROUP.append(("fairgat", {"shares": "balanced"}))
+
+
+@pytest.mark.parametrize(("module", "settings"), ONE_GROUP, ids=str)
+def test_one_group_is_trained_on_or_refused(module, settings):
+    graph = three_groups()
+    graph = replace(graph, sensitive=np.zeros_like(graph.sensitive), groups=())
+    try:
+        method = make(module, graph, **settings)
+    except NotDefined:
+        return
+    losses = [row["loss"] for row in fit(method).history[1:]]
+    assert np.isfinite(losses).all()
+
+
 @pytest.mark.parametrize("name", FOR_TWO)
 def test_a_method_for_two_groups_refuses_three(name):
     module = "edits" if name == "edits" else further.method(name)
