@@ -108,6 +108,7 @@ class NodeClassification(NodeMethod):
 
         outputs = num_columns(task.graph.num_groups)
         self.discriminator = nn.Linear(task.training.hidden, outputs)
+        self.discriminator.requires_grad_(settings.discriminator != "none")
         rate = settings.discriminator_learning_rate
         self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)
 

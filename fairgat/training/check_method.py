@@ -175,14 +175,21 @@ def check_seed(subject: Subject) -> None:
         )
 
 
-def check_test_labels(subject: Subject) -> None:
+def check_test(subject: Subject) -> None:
     """What is held out for the test changes nothing."""
-    graph, split = _with_another_test(subject.graph, subject.split)
-    if not _end_alike(subject.trained, subject.train(graph, split)):
-        what = "labels of test nodes: learn from those of self.task.train only"
-        if "test_edges" in split:
-            what = "edges held out for the test: learn from self.task.edge_index only"
-        raise ConfigError(f"it reads the {what}")
+    if not _end_alike(subject.trained, _trained_without(subject, "test")):
+        raise ConfigError(f"it reads the {_held_out('test', subject.task)}")
+
+
+def check_validation(subject: Subject) -> None:
+    """What is held out for validation changes no weight.
+
+    It chooses the epoch and, after training, may change its output.
+    """
+    other = _trained_without(subject, "validation")
+    if not torch.equal(subject.trained.output, other.output):
+        held_out = _held_out("validation", subject.task)
+        raise ConfigError(f"it learns from the {held_out}")
 
 
 def check_order(subject: Subject) -> None:
@@ -248,7 +255,8 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "it trains, and its output has the right shape": check_training,
     "training changes every parameter": check_gradients,
     "the same seed gives the same": check_seed,
-    "the test part is not read": check_test_labels,
+    "the test part is not read": check_test,
+    "nothing is learned from validation": check_validation,
     "the order of the nodes does not matter": check_order,
     "three groups are trained on, or refused": check_groups,
 }
@@ -338,15 +346,28 @@ def _end_alike(one: Trained, other: Trained) -> bool:
     return all(torch.equal(*pair) for pair in pairs)
 
 
-def _with_another_test(graph: Graph, split: Split) -> tuple[Graph, Split]:
-    """Give test nodes the other label, or exchange the test's edges and non-edges."""
-    if "test" in split:
+def _trained_without(subject: Subject, part: str) -> Trained:
+    """Train where a part that is held out is another one."""
+    graph, split = _with_another(part, subject.graph, subject.split)
+    return subject.train(graph, split)
+
+
+def _held_out(part: str, task: Task) -> str:
+    """Say what a part holds out, and what there is to learn from."""
+    if TASKS[task].divides == "nodes":
+        return f"labels of {part} nodes: learn from those of self.task.train only"
+    return f"edges of the {part} part: learn from self.task.edge_index only"
+
+
+def _with_another(part: str, graph: Graph, split: Split) -> tuple[Graph, Split]:
+    """Give a part's nodes the other label, or exchange its edges and non-edges."""
+    if part in split:
         labels = graph.labels.copy()
-        labels[split["test"]] = 1 - labels[split["test"]]
+        labels[split[part]] = 1 - labels[split[part]]
         return replace(graph, labels=labels), split
-    edges, non_edges = split["test_edges"], split["test_non_edges"]
-    swapped = {**split, "test_edges": non_edges, "test_non_edges": edges}
-    parts = [split["train_edges"], split["validation_edges"], non_edges]
+    edges, non_edges = split[f"{part}_edges"], split[f"{part}_non_edges"]
+    swapped = {**split, f"{part}_edges": non_edges, f"{part}_non_edges": edges}
+    parts = [swapped[key] for key in swapped if not key.endswith("_non_edges")]
     all_edges = symmetrise(np.concatenate(parts, axis=1), graph.num_nodes)
     return graph.with_edges(all_edges), swapped
 
