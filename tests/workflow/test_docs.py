@@ -209,7 +209,7 @@ def test_a_training_loop_of_ones_own(fresh):
 
 def test_checking_a_method(fresh):
     said = follow((fresh.folder / "docs/check-method.md").read_text(), fresh.folder)
-    assert said.count("right  node_classification: ") == said.count("\n") == 6
+    assert said.count("right  node_classification: ") == said.count("\n") == 7
 
 
 @pytest.mark.slow
