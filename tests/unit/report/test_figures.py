@@ -31,12 +31,13 @@ def draw(audited):
 
 
 def contents(figure):
-    """The titles of each panel, and the points, lines, bars and words in it."""
-    lines = []
+    """The size of a figure; of each panel titles, limits and what is drawn in it."""
+    lines = [f"  inches: {numbers(figure.get_size_inches())}"]
     for ax in figure.axes:
         title = ax.get_title().replace("\n", " ")
         titles = [ax.get_title("left"), title, ax.get_xlabel(), ax.get_ylabel()]
         lines.append(f"  panel: {'; '.join(filter(None, titles))}")
+        lines.append(f"    from {numbers(ax.get_xlim())} and {numbers(ax.get_ylim())}")
         for line in ax.lines:
             lines.append(f"    {line.get_marker()} {numbers(line.get_xydata())}")
         for collection in ax.collections:
