@@ -39,7 +39,9 @@ def contents(figure):
         lines.append(f"  panel: {'; '.join(filter(None, titles))}")
         lines.append(f"    from {numbers(ax.get_xlim())} and {numbers(ax.get_ylim())}")
         for line in ax.lines:
-            lines.append(f"    {line.get_marker()} {numbers(line.get_xydata())}")
+            hollow = " hollow" if is_hollow(line) else ""
+            points = numbers(line.get_xydata())
+            lines.append(f"    {line.get_marker()}{hollow} {points}")
         for collection in ax.collections:
             if hasattr(collection, "get_segments"):
                 for segment in collection.get_segments():
@@ -56,11 +58,15 @@ def numbers(values):
     return " ".join(f"{value:.4g}" for value in np.ravel(values))
 
 
+def is_hollow(line):
+    return line.get_fillstyle() == "none" or line.get_markerfacecolor() == "none"
+
+
 def hollow_points(ax):
     """The points of a panel that are drawn hollow, one for each cell."""
     points = []
     for line in ax.lines:
-        if line.get_markerfacecolor() == "none":
+        if is_hollow(line):
             rounded = line.get_xydata().round(6)
             points += map(tuple, rounded)
     return points
