@@ -3,9 +3,9 @@
 import re
 import shlex
 
-# In the environment and not in params: the same results from another command are still the same results. Without the
-# mirror's folder: it decides nothing, and provenance is published.
-TYPED = [re.sub(r"data_mirror=.*", "data_mirror=FOLDER", word) for word in sys.argv[1:]]
+# In the environment and not in params: the same results from another command are still the same results. Without folders
+# of this machine: they decide nothing, and provenance is published.
+TYPED = [re.sub(r"(data_mirror|judge_from)=.*", r"\1=FOLDER", word) for word in sys.argv[1:]]
 os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *TYPED]))
 
 

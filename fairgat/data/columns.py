@@ -91,7 +91,7 @@ def values(features: Sequence[Feature], nodes: Table, degree: np.ndarray) -> np.
         degree: (N,) neighbours of each node.
 
     Returns:
-        (N, F) float64; NaN where a cell is no number and nothing takes its place.
+        (N, F) float64; NaN where a cell is not a number and nothing takes its place.
     """
     texts = cache(nodes.texts)
     made = np.empty((len(degree), len(features)))

@@ -17,13 +17,10 @@ from fairgat.groups import missing
 if TYPE_CHECKING:
     import pandas as pd
 
-
 NO_LABEL = (
     "which is none of `positive`, `negative` and `unlabelled`: list it in one of them, "
     'an empty cell as ""'
 )
-
-
 Key = TypeVar("Key")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgat.data.roles import Delimited
-from fairgat.data.table import Table
+from fairgat.data.table import READ_KINDS, Table
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _PACKED = (".gz", ".bz2", ".zip", ".xz")
 class Unreadable(DataError):
     """A file that is not read as it is declared."""
 
-    def __init__(self, fault: str, advice: str = "") -> None:
+    def __init__(self, fault: str, advice: str) -> None:
         """Take what is wrong, and what `read` of a configuration may do about it."""
         super().__init__(f"{fault}{advice}")
         self.fault = fault
@@ -69,8 +69,7 @@ def read(
     """
     where = written.where
     read_as = _DEFAULTS | written.read
-    if texts is not None:
-        texts = set(texts)
+    texts = None if texts is None else set(texts)
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
         if "lineterminator" not in written.read and path.suffix not in _PACKED:
@@ -102,7 +101,7 @@ def read(
         thousands=thousands,
     )
     if thousands and texts is not None:
-        _read_numbers(table, {*texts})
+        _read_numbers(table, texts)
     return table
 
 
@@ -121,7 +120,7 @@ def _thousands(mark: Any, where: str) -> str:
 def _read_numbers(table: Table, texts: Container[str]) -> None:
     """Read each column of nothing but numbers as such, in place, but those of texts."""
     for name in table.frame:
-        if name in texts or table.frame[name].dtype.kind in "iufbmM":
+        if name in texts or table.frame[name].dtype.kind in READ_KINDS:
             continue
         numbers = table.numbers(name)
         is_number = ~np.isnan(numbers)
@@ -195,10 +194,10 @@ def _no_text(where: str, found: str) -> Unreadable:
 def _check_line_ends(path: Path, where: str) -> None:
     """Refuse a carriage return that pandas takes for a line's end among other ends."""
     content = path.read_bytes()
-    alone = re.search(rb"\r(?!\n)", content)
-    if alone and b"\n" in content:
+    lone = re.search(rb"\r(?!\n)", content)
+    if lone and b"\n" in content:
         raise DataError(
-            f"{where}: {_byte(content, alone.start())} is a carriage return alone, and "
+            f"{where}: {_byte(content, lone.start())} is a carriage return alone, and "
             "lines end otherwise: take it out, or end all lines alike"
         )
 

@@ -108,25 +108,12 @@ def join(
     )
     joint.check()
 
-    is_new = rows >= len(in_training)
-    is_old = np.zeros(len(rows), dtype=bool)
-    is_old[~is_new] = in_training[rows[~is_new]]
-    of_none = groups < 0
-    left_out = "they are left out, with their links,"
-    stay = "they keep their group of training in the graph,"
     said = [
-        *_said_of_groups(cells, of_none & is_new, "these", left_out),
-        *_said_of_groups(cells, of_none & is_old, "training's", stay),
+        *_said_of_unscored(cells, groups, rows, in_training),
         *_said_of_columns(before, given),
         *_said_of_categories(ours, columns.features),
         *_said_of_numbers(ours, columns.features),
     ]
-    left_out_again = int((~is_new & ~is_old).sum())
-    if left_out_again:
-        said.append(
-            f"{left_out_again} of these people were left out of training: they have no "
-            "score"
-        )
     changed = int((made.changed | other_group).sum())
     if changed:
         said.append(f"{changed} of training's people have other values now")
@@ -247,8 +234,39 @@ def _groups(
     numbers = np.array(
         [number_of.get(each, -1) for each in zip(*compared, strict=True)]
     )
-
     return numbers, shown
+
+
+def _said_of_unscored(
+    cells: Sequence["pd.Series"],
+    groups: np.ndarray,
+    rows: np.ndarray,
+    in_training: np.ndarray,
+) -> Iterator[str]:
+    """Say how many people have no score, and why.
+
+    Args:
+        cells: of each attribute, (n,) texts.
+        groups: (n,) of each person, -1 for one that training did not have.
+        rows: (n,) of each person in training's table, or beyond its end.
+        in_training: (N,) bool, which rows of that table were trained on.
+    """
+    is_new = rows >= len(in_training)
+    is_old = np.zeros(len(rows), dtype=bool)
+    is_old[~is_new] = in_training[rows[~is_new]]
+    of_none = groups < 0
+
+    left_out = "they are left out, with their links,"
+    yield from _said_of_groups(cells, of_none & is_new, "these", left_out)
+    stay = "they keep their group of training in the graph,"
+    yield from _said_of_groups(cells, of_none & is_old, "training's", stay)
+
+    left_out_again = int((~is_new & ~is_old).sum())
+    if left_out_again:
+        yield (
+            f"{left_out_again} of these people were left out of training: they have no "
+            "score"
+        )
 
 
 def _said_of_groups(

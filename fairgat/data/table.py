@@ -47,6 +47,8 @@ _READ_AS = {  # what is a number to people and none to pandas, and what makes it
         "write the number without its unit, or list the column in `exclude`"
     ),
 }
+READ_KINDS = "iufbmM"
+"""NumPy's kinds of columns that pandas has read as numbers, flags or dates."""
 NO_NUMBER = "list the column in `categories`, or in `exclude`"
 Value = TypeVar("Value")
 
@@ -101,7 +103,7 @@ class Table:
         In a column of nothing but true and false, these are 1 and 0.
         """
         values = self.column(name)
-        if values.dtype.kind in "iufbmM":
+        if values.dtype.kind in READ_KINDS:
             return to_numbers(values)
         texts = self.texts(name)
         different = texts.unique()
@@ -158,7 +160,7 @@ class Table:
         """Note where texts are no numbers, one problem for each advice.
 
         Args:
-            wrong: (N,) bool, the rows with a text that is no number.
+            wrong: (N,) bool, the rows with a text that is not a number.
             otherwise: the advice on a text that looks like no number (`_READ_AS`).
         """
         if not wrong.any():

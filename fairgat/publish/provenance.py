@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.config.reading import MODULES
 from fairgat.environment import machine, revision
 from fairgat.files import read_json
 from fairgat.report.model import DASH, Block, Panel, Row, Table, row
@@ -68,7 +69,7 @@ def collect(
         "trained_at": trained_at(selections),
         "machine": machine(),
         "versions": _versions(),
-        "config": dict(config),
+        "config": modules_from_root(config, Path(source)),
         "rules": costs(benchmarks),
         "hours": hours(benchmarks),
         "files": dict(made),
@@ -76,6 +77,29 @@ def collect(
     if judged_from:
         content |= training_of(Path(judged_from), content["trained_at"])
     return content
+
+
+def modules_from_root(content: Any, root: Path) -> Any:
+    """Name the modules that a configuration has by path from the repository's root on.
+
+    The configuration has them by absolute paths, and provenance is published. Those
+    outside the repository stay as they are.
+    """
+    if not isinstance(content, Mapping):
+        return content
+    named = {}
+    for key, value in content.items():
+        if key not in MODULES:
+            named[key] = modules_from_root(value, root)
+        elif isinstance(value, list):
+            named[key] = [_from_root(each, root) for each in value]
+        else:
+            named[key] = _from_root(value, root)
+    return named
+
+
+def _from_root(value: Any, root: Path) -> Any:
+    return value.removeprefix(f"{root}/") if isinstance(value, str) else value
 
 
 def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def read_published(
     asked = pd.DataFrame(runs, columns=["dataset", "method", "cell", "split"])
     rows = asked.merge(published, how="left")
     lacking = rows[rows["metric"].isna()]
-    for run in lacking.itertuples():
+    if len(lacking):
+        run = lacking.iloc[0]
         raise DataError(
             f"{path} has no run of {method} ({run.cell}) on {dataset}, split "
             f"{run.split}. Give the run's own configuration files, or leave it out by "

@@ -6,11 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from obtain import graph_of, pairs
-from own_tables import (
-    EDGES,
-    features_by_name,
-    with_column,
-)
+from own_tables import EDGES, features_by_name, with_column
 
 from fairgat.errors import DataError
 

@@ -1,11 +1,7 @@
 """What is refused in a user's own table, and what is said then."""
 
 import pytest
-from own_tables import (
-    NODES,
-    with_cell,
-    with_column,
-)
+from own_tables import NODES, with_cell, with_column
 
 from fairgat.errors import ConfigError, DataError
 

@@ -79,6 +79,22 @@ def checkout(tmp_path):
     return tmp_path
 
 
+def test_modules_of_the_repository_are_named_from_its_root_on(tmp_path):
+    asked = {
+        "methods": {"mine": {"module": f"{tmp_path}/beyond/mine.py", "seed": 1}},
+        "figures": ["runtime", f"{tmp_path}/my/figure.py"],
+        "measures": ["/elsewhere/measure.py"],
+        "data_mirror": f"{tmp_path}/files",
+    }
+    said = provenance.modules_from_root(asked, tmp_path)
+    assert said == {
+        "methods": {"mine": {"module": "beyond/mine.py", "seed": 1}},
+        "figures": ["runtime", "my/figure.py"],
+        "measures": ["/elsewhere/measure.py"],
+        "data_mirror": f"{tmp_path}/files",
+    }
+
+
 def test_what_is_no_checkout_has_no_revision(tmp_path):
     assert revision(tmp_path) == {"commit": None, "modified": None}
 
