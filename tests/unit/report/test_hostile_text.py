@@ -67,6 +67,11 @@ def without_code(text):
     return one_line(plain)
 
 
+def signs(text):
+    """The text without its blanks, of which Markdown drops those that pad code."""
+    return "".join(text.split())
+
+
 def letters(text):
     return re.sub(r"[^a-z0-9.]", "", text)
 
@@ -104,10 +109,11 @@ def test_in_markdown_text_that_begins_a_line_is_text(text):
     page = Words(PARSER.render(escape.markdown_line(text)))
 
     assert page.tags <= {"p", "code"}
-    assert page.words == without_code(text)
+    assert signs(page.words) == signs(without_code(text))
 
 
 @given(hostile)
+@example("``a|b`\n# `")
 def test_in_a_markdown_table_text_is_one_cell(text):
     cell = escape.markdown(text)
 
@@ -116,7 +122,7 @@ def test_in_a_markdown_table_text_is_one_cell(text):
     page = Words(html)
     assert html.count("<td") == 2
     assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
-    assert page.words == one_line(f"a b {without_code(text)} after")
+    assert signs(page.words) == signs(f"ab{without_code(text)}after")
 
 
 @given(hostile)
