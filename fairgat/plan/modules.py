@@ -5,7 +5,7 @@ They are found by name, and by following imports.
 
 import ast
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,9 +62,8 @@ def declared(folder: str, name: str) -> Declared:
         ConfigError: there is no such module, or it has no READS.
     """
     where = _file_of(folder, name)
-    tree = _parsed(where)
-    reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
-    if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
+    reads, task = _constant(where, "READS"), _constant(where, "TASK")
+    if not _are_kinds(reads):
         raise ConfigError(
             f"{_shown(where)}: READS must be a tuple of kinds of files, of "
             f"{', '.join(KINDS)}; it is {reads!r}"
@@ -74,7 +73,15 @@ def declared(folder: str, name: str) -> Declared:
             f"{_shown(where)}: TASK must be one of {', '.join(TASKS)} or None; it is "
             f"{task!r}"
         )
-    return Declared(name, reads, task, ast.get_docstring(tree) or "")
+    about = ast.get_docstring(_parsed(where)) or ""
+    return Declared(name, reads, task, about)
+
+
+def _are_kinds(reads: Any) -> bool:
+    """Say whether what a module reads is one or several of KINDS."""
+    if not isinstance(reads, tuple) or not reads:
+        return False
+    return all(kind in KINDS for kind in reads)
 
 
 def _file_of(folder: str, name: str) -> Path:
@@ -106,11 +113,29 @@ def _shown(file: Path) -> str:
     return str(file)
 
 
-def _constant(tree: ast.Module, name: str) -> Any:
-    """Give what a module assigns to a name; None where it does not."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
-            return ast.literal_eval(node.value)
+def _constant(file: Path, name: str) -> Any:
+    """Give what a module assigns to a name; None where it does not.
+
+    Raises:
+        ConfigError: that is computed, and a module is read and not run.
+    """
+    for node in _parsed(file).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=assigned), *_], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=assigned), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if assigned != name:
+            continue
+        try:
+            return ast.literal_eval(value)
+        except ValueError:
+            raise ConfigError(
+                f"{_shown(file)}: {name} must be written out, as the file is read and "
+                f"not run; it is {ast.unparse(value)}"
+            ) from None
     return None
 
 
@@ -247,10 +272,9 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
         case ast.Import():
             return _run_by(*(alias.name for alias in node.names))
         case ast.ImportFrom(level=0):
-            # The last part may be a name in the module before it.
-            return _run_by(*(f"{node.module}.{alias.name}" for alias in node.names))
-        case ast.ImportFrom(level=1) if not path.is_relative_to(PACKAGE):
-            return _beside(node, path)
+            return _run_by(*_imported(node))
+        case ast.ImportFrom(level=level) if not path.is_relative_to(PACKAGE):
+            return _along(path.parents[level - 1], _imported(node))
         case ast.ImportFrom():
             raise ConfigError(
                 f"{path}, line {node.lineno}: write this import in full, as `from "
@@ -262,11 +286,15 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
     return []
 
 
-def _beside(node: ast.ImportFrom, path: Path) -> list[Path]:
-    """Find the files beside a file of one's own that it imports from its folder."""
-    names = [node.module] if node.module else [alias.name for alias in node.names]
-    files = [path.parent / f"{name.replace('.', '/')}.py" for name in names]
-    return [file for file in files if file.is_file()]
+def _imported(node: ast.ImportFrom) -> list[str]:
+    """List the dotted names that an import asks for.
+
+    The last part may be a name in the module before it.
+    """
+    names = [alias.name for alias in node.names]
+    if not node.module:  # from . import ...
+        return names
+    return [f"{node.module}.{name}" for name in names]
 
 
 def _files_of(name: str) -> list[Path]:
@@ -277,18 +305,22 @@ def _files_of(name: str) -> list[Path]:
 
 
 def _run_by(*names: str) -> list[Path]:
-    """Find the files of the repository that importing dotted names runs.
-
-    Each folder's __init__.py is one of them.
-    """
+    """Find the files of the repository that importing dotted names runs."""
     installed = not (ROOT / "Snakefile").exists()  # beside all other packages
+    if installed:
+        names = tuple(name for name in names if name.split(".")[0] == "fairgat")
+    return _along(ROOT, names)
+
+
+def _along(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Find the files in a folder that importing dotted names runs.
+
+    Each inner folder's __init__.py is one of them.
+    """
     files = []
     for name in names:
-        first, *_ = parts = name.split(".")
-        if installed and first != "fairgat":
-            continue
-        base = ROOT
-        for part in parts:
+        base = folder
+        for part in name.split("."):
             base /= part
             files += [base.with_suffix(".py"), base / "__init__.py"]
     return [file for file in files if file.is_file()]

@@ -73,6 +73,31 @@ def test_a_file_beside_the_package_is_followed_in_a_checkout_only(package, tmp_p
     assert closure(JOB) == ["my/helper.py", "my_penalty.py"]
 
 
+def test_what_a_file_of_ones_own_imports_from_folders_beside_it_is_followed(tmp_path):
+    texts = {
+        "one.py": "from .parts import losses",
+        "two.py": "from . import parts",
+        "parts/__init__.py": "from . import base",
+        "parts/base.py": "x = 1",
+        "parts/losses.py": "from ..shared.sizes import width",
+        "shared/sizes.py": "width = 8",
+        "unused.py": "x = 1",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def followed(name):
+        found = closure(ROOT / "workflow_scripts/take.py", str(tmp_path / name))
+        return [Path(path) for path in found if Path(path).is_relative_to(tmp_path)]
+
+    parts = [tmp_path / f"parts/{name}.py" for name in ("__init__", "base", "losses")]
+    sizes = tmp_path / "shared/sizes.py"
+    assert followed("one.py") == [tmp_path / "one.py", *parts, sizes]
+    assert followed("two.py") == [*parts[:2], tmp_path / "two.py"]
+
+
 def test_a_name_that_begins_like_one_left_out_is_followed(package):
     names = ["files", "files_of", "plan/__init__", "planning"]
     imports = "".join(
@@ -151,6 +176,9 @@ def test_an_error_in_a_file_that_is_run_through_has_its_place(package, text, exp
         ("READS = ('winers',)", "READS must be a tuple of kinds of files"),
         ("TASK = None", "it is None"),
         ("READS = ('runs',)\nTASK = 'nodes'", "TASK must be one of"),
+        ("READS = ()", "READS must be a tuple of kinds of files"),
+        ("READS = ('runs', ['cells'])", "READS must be a tuple of kinds of files"),
+        ("READS = tuple(['runs'])", "READS must be written out"),
         ("READS = (", "line 1"),
     ],
 )
@@ -158,6 +186,11 @@ def test_a_module_must_say_what_it_reads(package, text, message):
     package(fairgat__report__tables__mine=text)
     with pytest.raises(ConfigError, match=message):
         declared("tables", "mine")
+
+
+def test_what_a_module_reads_may_have_a_type(package):
+    package(fairgat__report__tables__own="READS: tuple[str, ...] = ('runs',)")
+    assert declared("tables", "own").reads == ("runs",)
 
 
 def test_reading_the_rules_imports_nothing_heavy():
