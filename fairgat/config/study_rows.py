@@ -63,15 +63,14 @@ def rows(config: Config) -> list[StudyRow]:
 def _on(config: Config, study: Study, dataset: str) -> Iterator[StudyRow]:
     """List the rows of a data set; none of one that is another form.
 
-    A variant that has variants stands above them.
+    A variant that has variants, or other forms of the data set, stands above them.
     """
     variants = {row.method or row.dataset for row in study.rows}
     if dataset in variants:
         return
     for of in _in_order(config, dataset):
         varied = [row for row in study.rows if _varies(config, row, dataset, of)]
-        has_variants = any(row.method for row in varied)
-        if has_variants or of not in variants:
+        if varied or of not in variants:
             task, title = config.datasets[dataset].task, config.methods[of].title
             as_it_is = StudyRow(task, dataset, dataset, of, of, title)
             yield from _with_variants(study, as_it_is, varied)

@@ -32,9 +32,10 @@ def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
     variants = mine[mine["changes"] != ""]
     one_base = variants["of"].nunique() == 1
     mine = _with_something_to_draw(mine, heads=not one_base)
+    # A method has several titles where it is run on several forms of a data set.
+    look = mine["method"] + " " + mine["title"] if one_base else mine["of"]
+    mine = mine.assign(look=look)
     looks = _looks(mine, one_base)
-    named_by = "method" if one_base else "of"
-    mine = mine.assign(look=mine[named_by])
 
     n_rows = mine.groupby("dataset")["row"].nunique()
     height = 0.6 + 0.17 * max(n_rows, default=0)
@@ -60,8 +61,8 @@ def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
 def _looks(frame: pd.DataFrame, one_base: bool) -> dict[str, style.Look]:
     """A look for each variant; where these are of several methods, for each of them."""
     is_variant = frame["changes"] != ""
-    named = frame[is_variant == one_base].drop_duplicates("method")
-    by_name = named.set_index("method")
+    named = frame[is_variant == one_base].drop_duplicates("look")
+    by_name = named.set_index("look")
     return style.looks(by_name["title"].to_dict(), by_name["drawn"].to_dict())
 
 

@@ -432,6 +432,54 @@ def test_a_method_as_it_is_has_its_published_score_in_the_figure():
     assert published == pytest.approx([95.63 - 91, 94.93 - 95.63])
 
 
+def on_forms_of_credit(methods, *rows):
+    """A study of these methods on two other forms of one data set."""
+    forms = ["with-age", "plain"]
+    names = ["credit", *forms]
+    form_rows = []
+    for name in forms:
+        varied = {"of": "credit", "dataset": name, "methods": list(methods)}
+        form_rows.append({"title": name, "changes": "Another form.", **varied})
+    content = {
+        "datasets": {name: {"task": NODE} for name in names},
+        "methods": {name: {"tasks": [NODE]} for name in methods},
+        "study": {"name": "mine", "title": "Mine", "rows": [*rows, *form_rows]},
+    }
+    return shown.study_settings(config.load(content))
+
+
+def test_each_form_of_a_data_set_has_its_own_colour_in_the_figure():
+    settings = on_forms_of_credit(["gat"])
+    runs = []
+    for row in each_run_once(settings.comparisons):
+        for k in range(5):
+            accuracy = 0.8 + 0.01 * k + 0.001 * len(row.run_on)
+            given = scores(NODE, accuracy, 0.1)
+            runs.append(metrics(row.run_on, row.method, "default", k, given))
+
+    figure = forest.figure(settings.study, compared(runs, settings), NODE)
+
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.texts] == ["with-age", "plain"]
+    colours = {handle.get_color() for handle in legend.legend_handles}
+    assert len(colours) == 2
+
+
+def test_a_variant_is_compared_on_other_forms_of_a_data_set_too():
+    variant = {"title": "FairGAT", "changes": "x", "of": "gat", "method": "fairgat"}
+
+    rows = on_forms_of_credit(["gat", "fairgat"], variant).comparisons
+
+    found = [(row.run_on, row.of, row.method) for row in rows if row.changes]
+    assert found == [
+        ("credit", "gat", "fairgat"),
+        ("with-age", "gat", "gat"),
+        ("plain", "gat", "gat"),
+        ("with-age", "fairgat", "fairgat"),
+        ("plain", "fairgat", "fairgat"),
+    ]
+
+
 def test_the_figure_cuts_what_lies_far_beyond_and_says_its_number(frame):
     centred = frame["method"] == "fairgat-centred"
     far = centred & (frame["metric"] == "accuracy")
