@@ -146,10 +146,11 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     These are the methods of the table with the figure's name, or all.
     """
     methods = config.distinct if task else list(config.methods)
-    if name in config.tables and config.rows_of(name):
-        methods = config.rows_of(name)
+    rows = config.rows_of(name) if name in config.tables else []
     if task:
         methods = [each for each in methods if task in config.methods[each].tasks]
+        rows = [each for each in rows if _may_show(config, each, task)]
+    methods = rows or methods
     datasets = config.datasets_of(task) if task else config.datasets_run
     return Shown(**_page(config, datasets, _that_run(config, methods), name), task=task)
 
@@ -190,6 +191,12 @@ def audit_settings(config: Config) -> AuditSettings:
 
 def _has_task(config: Config, dataset: str, task: Task | None) -> bool:
     return task is None or config.datasets[dataset].task == task
+
+
+def _may_show(config: Config, method: str, task: Task) -> bool:
+    """Say whether a method is of a task, or of none, as it is timed and not trained."""
+    tasks = config.methods[method].tasks
+    return task in tasks or not tasks
 
 
 def _that_run(config: Config, methods: Iterable[str]) -> list[str]:

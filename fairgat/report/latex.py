@@ -51,7 +51,7 @@ def _with_notes(table: Table) -> Table:
         run = [block for block in panel.blocks if not block.reason]
         panel = replace(panel, blocks=run)
         if panel.aside:
-            notes += [("", _aside(panel, block)) for block in run]
+            notes += [("", text) for text in _aside(panel, run)]
             panel = _with_columns(panel, range(len(panel.columns) - 1))
         panels.append(panel)
     return replace(table, panels=panels, notes=list(dict.fromkeys(notes)))
@@ -65,10 +65,13 @@ def _not_run(panel: Panel) -> Iterator[str]:
         yield f"{', '.join(alike)}: not run ({reason})."
 
 
-def _aside(panel: Panel, block: Block) -> str:
-    known = [row for row in block.rows if row.cells[-1].text != DASH]
-    said = [f"{row.cells[0].text} {row.cells[-1].text}" for row in known]
-    return f"{panel.header[-1]}, {block.title}: {'; '.join(said)}."
+def _aside(panel: Panel, blocks: Sequence[Block]) -> Iterator[str]:
+    """Say what the last column has, of each block in which it has anything."""
+    for block in blocks:
+        known = [row for row in block.rows if row.cells[-1].text != DASH]
+        said = [f"{row.cells[0].text} {row.cells[-1].text}" for row in known]
+        if said:
+            yield f"{panel.header[-1]}, {block.title}: {'; '.join(said)}."
 
 
 def _titles_beside(panel: Panel) -> Panel:

@@ -22,9 +22,8 @@ from matplotlib.colors import hsv_to_rgb, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairgat import config
+from fairgat import config, measures
 from fairgat.files import replacing
-from fairgat.report import labels
 from fairgat.report.inputs import Settings
 from fairgat.texts import shown
 
@@ -77,8 +76,8 @@ def looks(
     taken = set()
     for name, title in titles.items():
         look = chosen.get(name)
-        if look and look.colour not in taken:
-            taken.add(look.colour)
+        if look and look.colour.lower() not in taken:
+            taken.add(look.colour.lower())
             drawn[name] = Look(plain(title), look.colour, look.marker, look.line)
 
     others = [name for name in titles if name not in drawn]
@@ -110,8 +109,22 @@ def plain(text: str) -> str:
 
 def label(metric: str) -> str:
     """Label a metric on an axis."""
-    tex = labels.metric(metric).tex
-    return re.sub(r"\\([_&#{}])", r"\1", tex)  # Matplotlib would show these escapes
+    measure = measures.find(metric)
+    text = plain(measure.label)
+    if "$" in measure.tex:
+        text = _without_escapes(measure.tex)
+    text = text.replace("{which}", plain(measure.which))
+    if measure.unit.tex:
+        text += f" ({measure.unit.tex})"
+    return text
+
+
+def _without_escapes(tex: str) -> str:
+    """Write LaTeX for Matplotlib, which reads it in formulas and nowhere else."""
+    parts = tex.split("$")
+    texts = [re.sub(r"\\([_&#{}%])", r"\1", text) for text in parts[::2]]
+    parts[::2] = texts
+    return "$".join(parts)
 
 
 def rows(ax: Axes, titles: Sequence[str]) -> None:

@@ -54,21 +54,29 @@ def draw(settings: Settings, files: Files) -> Figure:
     datasets = [each for each in settings.datasets if each.name in on_datasets]
     methods = [each for each in settings.methods if each.name in of_methods]
 
+    n_groups = accounts.groupby("dataset")["group"].nunique()
+    several = n_groups > 1  # each of them is compared with all others
+
     figure, panels = _panels(len(datasets), len(methods))
     for place, dataset in enumerate(datasets):
         for over in _OVER:
             ax = panels[place][over]
-            _draw(ax, methods, _of_one_group(means, over, dataset.name))
+            group, parts = _of_one_group(means, over, dataset.name)
+            _draw(ax, methods, parts)
+            if several[dataset.name] and group is not None:
+                ax.set_title(f"group {group}", loc="right", fontsize=7)
         title = style.plain(dataset.title)
         panels[place]["all"].set_title(title, fontsize=8, fontweight="bold")
     for ax in figure.axes:
         if not ax.has_data():
             ax.set_axis_off()
 
+    compared = "mean logit of group 1 less that of group 0"
+    if several.any():
+        compared += "; of more groups, of the one named less that of all others"
     figure.suptitle(
         "What the gap between the groups is made of, in the second attention layer\n"
-        "(mean logit of group 1 less that of group 0, in standard deviations of the "
-        "logits)",
+        f"({compared}, in standard deviations of the logits)",
         fontsize=8.5,
     )
     _legend(figure)
@@ -112,19 +120,21 @@ def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
     return logits[keys].join(parts).groupby(keys).mean()
 
 
-def _of_one_group(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
-    """Choose the group whose gap in GAT is the largest; its parts by method.
+def _of_one_group(
+    means: pd.DataFrame, over: str, dataset: str
+) -> tuple[int | None, pd.DataFrame]:
+    """Choose the group whose gap in GAT is the largest; it, and its parts by method.
 
     None where nobody of a group is among the rows.
     """
     mine = means.loc[over, dataset].dropna()
     if mine.empty:
-        return mine.droplevel("group")
+        return None, mine.droplevel("group")
     base = mine.groupby(level="group").mean()
     if REFERENCE in mine.index:
         base = mine.loc[REFERENCE]
     group = base["gap"].abs().idxmax()
-    return mine.xs(group, level="group")
+    return group, mine.xs(group, level="group")
 
 
 def _draw(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:

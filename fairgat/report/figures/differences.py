@@ -54,6 +54,11 @@ def _metrics(task: str) -> tuple[str, ...]:
 
 def _title(frame: pd.DataFrame) -> str:
     """Say what is shown, and whether there are too few splits to decide anything."""
+    if frame["difference"].isna().all():
+        return (
+            "No difference to GAT: that takes a result of GAT, and another method's on "
+            "the same data set and splits"
+        )
     n_splits = frame["n_splits"].max()
     title = f"Difference to GAT on the same {n_splits:.0f} splits, in points"
     if n_splits < FEWEST:

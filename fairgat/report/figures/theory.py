@@ -17,11 +17,13 @@ def draw(settings: Settings, files: Files) -> Figure:
     As printed, corrected and sharp; means over the splits.
     """
     measured = read(files["theory"])
-    of_layer = measured.groupby(["dataset", "method", "layer"])
-    means = of_layer.mean(numeric_only=True)
+    bounds = [f"bound{form}" for form in BOUNDS.values()]
+    terms = ["delta_out", *bounds]
+    measured = measured.astype(dict.fromkeys(terms, float))  # of no rows they are texts
+    means = measured.groupby(["dataset", "method", "layer"])[terms].mean()
     means = means[means["delta_out"] > 0]
-    bounds = means[[f"bound{form}" for form in BOUNDS.values()]]
-    ratios = bounds.div(means["delta_out"], axis=0).set_axis(list(BOUNDS), axis=1)
+    ratios = means[bounds].div(means["delta_out"], axis=0)
+    ratios = ratios.set_axis(list(BOUNDS), axis=1)
 
     looks = style.looks_of(settings)
     figure, axes = style.panels(settings.dataset_titles, ["bound"], 1, height=2.0)

@@ -85,6 +85,7 @@ def _cells(settings: Settings, files: Files) -> pd.DataFrame:
     rows = rows[(rows["part"] == "test") & is_shown]
     cell = ["dataset", "method", "cell"]
     means = rows.pivot_table("mean", index=cell, columns="metric", sort=False)
+    means = means.reindex(columns=measures.names(settings.task, "shown", "utility"))
     means = means[~means.index.isin(failed)]
     return means.assign(selected=means.index.isin(selected)).reset_index()
 

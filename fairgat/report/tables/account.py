@@ -54,7 +54,8 @@ def read(files: Files, settings: Settings) -> pd.DataFrame:
     for pair, entry in inputs.selections(files, settings).items():
         chosen.add((*pair, entry["winner"]))
     of_cells = frame[["dataset", "method", "cell"]].itertuples(index=False, name=None)
-    return frame[[cell in chosen for cell in of_cells]]
+    is_chosen = pd.Series([cell in chosen for cell in of_cells], dtype=bool)
+    return frame[is_chosen]
 
 
 def build(settings: Settings, files: Files) -> Table:

@@ -154,6 +154,18 @@ def test_a_figure_shows_what_is_run_of_its_task(fewer):
     assert curves.rows == ["gat"]
 
 
+def test_the_figure_of_times_shows_what_is_timed_and_not_trained(content):
+    timed = {"title": "Timed", "module": "gat", "tasks": []}
+    methods = content["methods"] | {"timed": timed}
+    tables = {"runtime": {"methods": ["gat", "timed"], "task": NODE}}
+    loaded = config.load(content | {"methods": methods, "tables": tables})
+
+    figure = shown.figure_settings(loaded, "runtime", NODE)
+
+    assert figure.rows == shown.table_settings(loaded, "runtime", NODE).rows
+    assert "timed" in figure.rows
+
+
 def test_a_figure_has_the_methods_of_the_table_of_its_name(content):
     tables = {"mine": {"kind": "scores", "task": NODE}}
     loaded = config.load(content | {"tables": tables})

@@ -220,7 +220,94 @@ def test_an_account_is_of_the_logits_and_empty_for_rows_that_a_group_lacks(
     assert not positive.patches
 
 
+def test_the_account_of_more_groups_names_the_one_that_is_drawn(audited, tmp_path):
+    lines = frames.read(*audited.files("account"))
+    others = [lines.assign(group=group, gap=2.0 * group) for group in (0, 2)]
+    changed = tmp_path / "account.csv"
+    frames.write(changed, pd.concat([lines, *others]))
+    settings = shown.figure_settings(audited.config, "account", account.TASK)
+    sources = audited.sources(audited.figure("account"))
+
+    figure = account.draw(settings, sources | {"account": [changed]})
+
+    assert figure.axes[0].get_title("right") == "group 2"  # whose gap in GAT is 4
+    assert "less that of all others" in figure.get_suptitle()
+
+
+# ------------------------------------------------------------------ nothing to be drawn
+
+
+def without_rows(path, folder):
+    """A copy of a CSV file without its rows."""
+    header, *_ = Path(path).read_text().splitlines(keepends=True)
+    empty = folder / Path(path).name
+    empty.write_text(header)
+    return empty
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("theory", "theory"),
+        ("account", "account"),
+        ("tradeoff_node_classification", "cells"),
+    ],
+)
+def test_a_figure_is_drawn_where_nothing_could_be_measured(
+    audited, tmp_path, name, kind
+):
+    page = audited.figure(name)
+    module = import_module(f"fairgat.report.figures.{page.module}")
+    settings = shown.figure_settings(audited.config, name, page.task)
+    sources = audited.sources(page)
+    empty = [without_rows(path, tmp_path) for path in sources[kind]]
+
+    figure = module.draw(settings, sources | {kind: empty})
+
+    lines = [line for ax in figure.axes for line in ax.lines]
+    assert {line.get_marker() for line in lines} <= {"None"}  # at most lines at 0
+
+
+def test_the_figure_of_differences_says_that_it_lacks_gat(audited):
+    name = "differences_node_classification"
+    page = audited.figure(name)
+    module = import_module(f"fairgat.report.figures.{page.module}")
+    settings = shown.figure_settings(audited.config, name, page.task)
+    without_gat = [each for each in settings.methods if each.name != "gat"]
+    sources = audited.sources(page)
+    selections = [path for path in sources["selection"] if "/gat/" not in path]
+
+    figure = module.draw(
+        settings.model_copy(update={"methods": without_gat}),
+        sources | {"selection": selections},
+    )
+
+    (legend,) = figure.legends
+    assert legend.get_title().get_text().startswith("No difference to GAT")
+
+
 # -------------------------------------------------------------------------------- style
+
+
+@pytest.mark.parametrize(
+    ("metric", "label"),
+    [
+        ("ndkl_10", "NDKL, first 10 %"),
+        ("statistical_parity_a^b_%", r"$\Delta_{S P}$ by a^b_% ($\%$)"),
+        ("accuracy", r"Accuracy ($\%$)"),
+    ],
+)
+def test_an_axis_is_labelled_as_matplotlib_reads_it(metric, label):
+    assert style.label(metric) == label
+
+
+def test_a_colour_is_one_however_it_is_spelt():
+    chosen = {
+        "a": Look(colour="#0072B2", marker="o"),
+        "b": Look(colour="#0072b2", marker="s"),
+    }
+    looks = style.looks({"a": "A", "b": "B"}, chosen)
+    assert looks["a"].colour.lower() != looks["b"].colour.lower()
 
 
 CROWD = [[95.0], [95.1], [95.2], [95.3], [94.9]]

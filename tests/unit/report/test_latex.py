@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from fairgat.report import latex, render
-from fairgat.report.model import Block, Cell, Math, Panel, Row, Table, row
+from fairgat.report.model import DASH, Block, Cell, Math, Panel, Row, Table, row
 
 ASCII = "".join(map(chr, range(32, 127)))
 OTHER_SIGNS = "éñÅçŽ中文\u200b😀–—‘’“”…ßæÆœŒøØłŁ±−×≤≥≠→√✓✗¹²αβχηδΔΩ"
@@ -51,6 +51,16 @@ def test_a_table_in_two_parts_names_its_data_set_in_both(built):
 def test_a_column_that_the_paper_lacks_is_a_note(built):
     tex = render.render(built["comparison"], "tex")
     assert r"FairGAT $\alpha_{\max}^{\chi}$ 0.25" in tex
+
+
+def test_a_column_without_an_entry_is_no_note():
+    rows = [row("GAT", Cell(DASH), DASH)]
+    header = ["", "Accuracy", "Cell"]
+    panel = Panel("stacked", header, [Block("Data", rows)], aside=True)
+
+    tex = render.render(Table("empty", "Empty.", [panel], []), "tex")
+
+    assert "Cell" not in tex
 
 
 def test_a_longer_table_goes_on_over_landscape_pages():
