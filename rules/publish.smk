@@ -30,7 +30,7 @@ rule provenance:
         ENV
     params:
         code=code("provenance"),
-        raw=results("data/raw"),
+        manifests=[results(f"data/raw/{name}/manifest.json") for name in CONFIG.datasets_run],
         snakefile=lambda w: source("Snakefile").read_text(encoding="utf-8"),
         config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror", "judge_from"}),
         judged_from=CONFIG.judge_from,

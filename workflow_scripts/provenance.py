@@ -14,7 +14,7 @@ with logged(snakemake):
     params, output, given = snakemake.params, snakemake.output, snakemake.input
     results = Path(output.json).parent
     files = {}
-    for path in [*given.results, *given.summaries]:
+    for path in [*given.results, *given.summaries, *given.study]:
         name = Path(path).relative_to(results).as_posix()
         files[name] = sha256_of(path)
     content = provenance.collect(
@@ -30,4 +30,5 @@ with logged(snakemake):
     write_text(output.html, render(provenance.page(content), "html"))
     write_text(output.workflow, params.snakefile)
     agent = os.environ.get("USER", "unknown")
-    write_json(output.crate, crate.describe(results, content, agent, params.raw))
+    described = crate.describe(results, content, agent, params.manifests)
+    write_json(output.crate, described)

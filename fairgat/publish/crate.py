@@ -6,7 +6,7 @@ in provenance.json.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,10 @@ PLACES = (
 
 
 def describe(
-    results: str | Path, provenance: Mapping[str, Any], agent: str, raw: str | Path
+    results: str | Path,
+    provenance: Mapping[str, Any],
+    agent: str,
+    manifests: Iterable[str | Path],
 ) -> dict[str, Any]:
     """Make the content of ro-crate-metadata.json.
 
@@ -50,7 +53,8 @@ def describe(
             there is described.
         provenance: the content of provenance.json.
         agent: who ran it.
-        raw: the folder of the raw files.
+        manifests: manifest.json of the raw files of each data set that was run; those
+            that are not there are passed over.
     """
     crate = ROCrate(version="1.1")
     crate.name = "A run of the FairGAT workflow"
@@ -67,7 +71,7 @@ def describe(
     workflow["name"] = "FairGAT, reproduced"
     workflow["version"] = provenance["commit"] or "unknown"
     values = _parameters(crate, workflow, provenance["config"])
-    used = [*_raw_files(crate, Path(raw)), *values]
+    used = [*_raw_files(crate, manifests), *values]
     there = [place for place in PLACES if (Path(results) / place).exists()]
     made = [_place(crate, place) for place in there]
     versions = [f"{name} {each}" for name, each in provenance["versions"].items()]
@@ -113,13 +117,15 @@ def _parameters(
     return values
 
 
-def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
+def _raw_files(crate: ROCrate, manifests: Iterable[str | Path]) -> list[Entity]:
     """Add the raw files, which are no part of what is deposited.
 
     They are named by where they came from, and have their checksums.
     """
-    added = []
-    for manifest in sorted(folder.glob("*/manifest.json")):
+    added = {}  # each once, as several data sets may be made of one file
+    for manifest in manifests:
+        if not Path(manifest).exists():  # of an earlier run that is judged
+            continue
         for file in read_json(manifest)["files"]:
             about = {
                 "name": file["name"],
@@ -127,8 +133,9 @@ def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
                 "url": file.get("source", "unknown"),
                 "conditionsOfAccess": ACCESS,
             }
-            added.append(_add(crate, f"#{file['name']}", "CreativeWork", **about))
-    return added
+            name = f"#{file['name']}"
+            added[name] = _add(crate, name, "CreativeWork", **about)
+    return [*added.values()]
 
 
 def _place(crate: ROCrate, path: str) -> Entity:

@@ -13,16 +13,22 @@ FIRST_SPLITS = 5  # are kept where all splits take more
 
 
 def chosen_runs(results: Path) -> list[Path]:
-    """List the run.json of every split of each method's selected cell."""
+    """List the run.json of each method's selected cell on the splits with scores.
+
+    Those that are at hand: a run that judges an earlier one has none. There may be
+    further ones, of runs with more splits or other settings, which are left out.
+    """
     runs = []
     for winners in sorted(results.glob("summary/*/winners.csv")):
         task = winners.parent.name
         keys = ["dataset", "method", "cell"]
-        chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
-        for cell in chosen.itertuples(index=False):
+        chosen = frames.read(winners, columns=keys)[keys].drop_duplicates()
+        scored = frames.read(winners.with_name("runs.csv"), columns=[*keys, "split"])
+        scored = scored[[*keys, "split"]].drop_duplicates()
+        for *cell, split in chosen.merge(scored, on=keys).itertuples(index=False):
             folder = results / cell_folder(task, *cell)
-            runs += sorted(folder.glob(f"split-*/{RUN_JSON}"))
-    return runs
+            runs.append(folder / f"split-{split}" / RUN_JSON)
+    return [run for run in runs if run.exists()]
 
 
 def keep_predictions(results: Path, published: Path) -> None:

@@ -189,7 +189,10 @@ def measured(benchmarks: str | Path) -> pd.DataFrame:
     parts = []
     for path in sorted(Path(benchmarks).rglob("*.tsv")):
         place = path.relative_to(benchmarks).with_suffix("")
-        job = pd.read_csv(path, sep="\t")
+        try:
+            job = pd.read_csv(path, sep="\t").reindex(columns=columns)
+        except pd.errors.EmptyDataError:  # the job was killed as it was written
+            continue
         parts.append(job.assign(place=place.as_posix(), rule=place.parts[0]))
     if not parts:
         return pd.DataFrame(columns=[*columns, "place", "rule"])

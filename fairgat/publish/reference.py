@@ -55,6 +55,10 @@ def publish(results: Path) -> Path:
     copies = _copies(results, provenance["files"])
     _check(results, copies)
     _check_same(results, copies, provenance["files"])
+    for root in _roots_of_studies(results):
+        path = root / "provenance.json"
+        if path in copies:
+            _check_same(root, copies, read_json(path).get("files", []))
 
     prefix = f".{folder.name}."
     with tempfile.TemporaryDirectory(dir=results, prefix=prefix) as temporary:
@@ -158,11 +162,16 @@ def _copies(results: Path, files: Iterable[str]) -> dict[Path, Path]:
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
     for path in [*chosen_runs(results), *sorted(results.glob("studies/*/*"))]:
         copies[path] = path.relative_to(results)
-    for studies in sorted(results.glob("*/studies")):
-        if studies.parent.name != "reference":
-            copies |= _of_study(studies.parent)
+    for root in _roots_of_studies(results):
+        copies |= _of_study(root)
     left_out = (".html", ".png", SUFFIX)
     return {path: copies[path] for path in copies if path.suffix not in left_out}
+
+
+def _roots_of_studies(results: Path) -> list[Path]:
+    """List the results directories within another one that have studies."""
+    roots = [studies.parent for studies in sorted(results.glob("*/studies"))]
+    return [root for root in roots if root.name != "reference"]
 
 
 def _of_study(root: Path) -> dict[Path, Path]:

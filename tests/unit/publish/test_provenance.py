@@ -42,6 +42,13 @@ def test_costs_are_summed_per_rule(benchmarks):
     assert provenance.costs(benchmarks / "none") == {}
 
 
+def test_a_benchmark_that_was_cut_off_costs_nothing(benchmarks):
+    before = provenance.costs(benchmarks)
+    (benchmarks / "perfect.tsv").write_text("")
+    (benchmarks / "split.tsv").write_text("s\th:m")
+    assert provenance.costs(benchmarks) == before
+
+
 def test_hours_are_summed_per_method_and_data_set(benchmarks):
     assert provenance.hours(benchmarks) == [
         {"dataset": "a", "method": "gat", "jobs": 2, "cpu_hours": 0.001},
@@ -205,9 +212,14 @@ def results(tmp_path_factory):
         "sha256": "ab" * 32,
         "source": "https://example.org/cora.zip",
     }
-    raw = folder / "data/raw"
-    write_json(raw / "cora/manifest.json", {"dataset": "cora", "files": [file]})
-    described = crate.describe(folder, PROVENANCE, "me", raw)
+    manifests = []
+    for dataset in ("cora", "cora-scaled"):  # of the same file
+        manifest = folder / f"data/raw/{dataset}/manifest.json"
+        write_json(manifest, {"dataset": dataset, "files": [file]})
+        manifests.append(manifest)
+    others = [file | {"name": "other.zip"}]  # of an earlier run in this folder
+    write_json(folder / "data/raw/other/manifest.json", {"files": others})
+    described = crate.describe(folder, PROVENANCE, "me", [*manifests, "none"])
     write_json(folder / "ro-crate-metadata.json", described)
     return folder
 
@@ -222,8 +234,8 @@ def test_the_crate_says_what_was_run(results):
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
     run = graph["#run"]
-    given = {entity["@id"] for entity in run["object"]}
-    assert given == {"#cora/Planetoid.zip", "#value-seed", "#value-splits"}
+    given = [entity["@id"] for entity in run["object"]]
+    assert given == ["#cora/Planetoid.zip", "#value-seed", "#value-splits"]
     made = {entity["@id"] for entity in run["result"]}
     assert made == {"data/graphs/", "runs/", "tables/"}
     restricted = {name for name in made if "conditionsOfAccess" in graph[name]}

@@ -96,10 +96,15 @@ def trained(tmp_path):
         "dataset,method,cell\ncora,gat,default\npubmed,gat,\n",
     )
 
-    def write(split, failure=None):
+    scores = tmp_path / "results/summary/link_prediction/runs.csv"
+    write_text(scores, "dataset,method,cell,split\n")
+
+    def write(split, failure=None, scored=True):
         folder = (
             tmp_path / f"results/runs/link_prediction/cora/gat/default/split-{split}"
         )
+        if scored:
+            write_text(scores, scores.read_text() + f"cora,gat,default,{split}\n")
         record = Record(
             task="link_prediction",
             dataset="cora",
@@ -138,6 +143,17 @@ def test_predictions_of_the_reported_epoch_are_published_of_every_split(
     assert kept["epochs"].tolist() == [7]
     assert kept["logits"].tolist() == [[1, 1, 1]]
     assert "[predictions](./runs)" in page
+
+
+def test_a_run_that_has_no_scores_is_not_published(publish, trained, tmp_path):
+    """As one of an earlier run with more splits, perhaps of other settings."""
+    trained(0)
+    trained(1, scored=False)
+
+    publish()
+
+    runs = (tmp_path / "results/reference/runs").rglob("run.json")
+    assert [run.parent.name for run in runs] == ["split-0"]
 
 
 def test_a_run_that_failed_says_so_and_has_no_predictions(publish, trained, tmp_path):
@@ -258,10 +274,9 @@ def test_no_file_outside_of_the_run_is_published(publish, tmp_path, name):
 
 def test_no_run_outside_is_published_that_a_table_names(publish, tmp_path):
     results, cell = tmp_path / "results", "../../../../../x"
-    write_text(
-        results / "summary/link_prediction/winners.csv",
-        f"dataset,method,cell\ncora,gat,{cell}\n",
-    )
+    summary = results / "summary/link_prediction"
+    write_text(summary / "winners.csv", f"dataset,method,cell\ncora,gat,{cell}\n")
+    write_text(summary / "runs.csv", f"dataset,method,cell,split\ncora,gat,{cell},0\n")
     for name in ("run.json", "predictions.npz"):
         write_text(results / f"runs/link_prediction/cora/gat/{cell}/split-0/{name}", "")
     with pytest.raises(DataError, match=r"would be published as runs/.*, outside"):
@@ -344,6 +359,20 @@ def test_a_study_with_results_of_its_own_brings_its_audit_if_it_is_of_the_paper(
         "table.md",
         "account.svg",
     }  # nothing of the paper was run
+
+
+def test_a_study_that_was_made_again_with_other_settings_is_refused(publish, tmp_path):
+    """Its own provenance.json is about the earlier one."""
+    root = tmp_path / "results/dose"
+    table = root / "studies/dose/table.md"
+    write_text(table, "the study")
+    checksums = {"studies/dose/table.md": hashlib.sha256(b"the study").hexdigest()}
+    write_json(root / "provenance.json", {"files": checksums})
+    publish()
+
+    write_text(table, "the study, with other settings")
+    with pytest.raises(DataError, match=r"dose/table\.md is another file than .*dose"):
+        publish()
 
 
 @pytest.mark.parametrize(
