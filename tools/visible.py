@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairgat.scores.paired import FEWEST
+from fairgat import frames
+from fairgat.scores.paired import FEWEST, REFERENCE
 
 _GAPS = {
     "statistical_parity": "ΔSP",
@@ -55,7 +56,8 @@ def sentence(differences: pd.DataFrame) -> str:
 def without_links(differences: pd.DataFrame) -> str:
     """Say that a network without links is more accurate than GAT, or nothing."""
     is_accuracy = differences["metric"] == "accuracy"
-    rows = differences[is_accuracy & (differences["method"] == "mlp")]
+    is_mlp = (differences["method"] == "mlp") & (differences["of"] == REFERENCE)
+    rows = differences[is_accuracy & is_mlp]
     leaves_out_0 = (rows["low"] > 0) & (rows["n_splits"] >= FEWEST)
     if rows.empty or not leaves_out_0.all():
         return ""
@@ -70,14 +72,28 @@ def _shown(sizes: list[tuple[str, float]]) -> str:
     return " or ".join(f"{name} below {100 * size:.1f} points" for name, size in sizes)
 
 
+def sentences(differences: pd.DataFrame) -> list[str]:
+    """List what there is to say of each data set, by its title where there are several.
+
+    Args:
+        differences: as `sentence` takes them.
+    """
+    by_dataset = differences.groupby("dataset_title", sort=False)
+    said = []
+    for title, mine in by_dataset:
+        name = f"{title}: " if len(by_dataset) > 1 else ""
+        for text in (without_links(mine), sentence(mine)):
+            if text:
+                said.append(f"{name}{text}")
+    return said
+
+
 def main(paths: list[str]) -> None:
     for path in paths:
         if not Path(path).exists():
             continue
-        differences = pd.read_csv(path)
-        for said in (without_links(differences), sentence(differences)):
-            if said:
-                print(said)
+        for said in sentences(frames.read(path)):
+            print(said)
 
 
 if __name__ == "__main__":

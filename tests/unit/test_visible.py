@@ -21,6 +21,12 @@ def differences(splits):
     return frame
 
 
+def of_mlp(**values):
+    """The accuracy of an MLP less GAT's over five splits, with changes."""
+    row = {"method": "mlp", "of": "gat", "metric": "accuracy", "n_splits": 5}
+    return pd.DataFrame([row | values])
+
+
 def test_the_sizes_are_those_of_the_intervals():
     said = visible.sentence(differences(10))
     # t = 2.262 times a spread of 1.05 and 3.16, over the root of 10, and in the middle
@@ -42,15 +48,31 @@ def test_one_split_shows_nothing():
     ],
 )
 def test_links_that_do_not_help_are_said(low, said):
-    row = {"method": "mlp", "metric": "accuracy", "difference": 0.04, "low": low}
-    row["n_splits"] = 5
-    found = visible.without_links(pd.DataFrame([row]))
+    found = visible.without_links(of_mlp(difference=0.04, low=low))
     assert said in found if said else not found
 
 
 def test_of_fewer_than_five_splits_nothing_is_said_of_links():
-    row = {"method": "mlp", "metric": "accuracy", "difference": 0.04, "low": 0.01}
-    assert not visible.without_links(pd.DataFrame([row | {"n_splits": 4}]))
+    assert not visible.without_links(of_mlp(difference=0.04, low=0.01, n_splits=4))
+
+
+def test_each_of_several_data_sets_has_its_own_sentences():
+    here = of_mlp(difference=0.04, low=0.01, dataset_title="Here")
+    there = of_mlp(difference=0.02, low=0.01, dataset_title="There")
+    elsewhere = of_mlp(difference=0.02, low=-0.01, dataset_title="Elsewhere")
+
+    alone = visible.sentences(here)
+    several = visible.sentences(pd.concat([here, there, elsewhere]))
+
+    assert [text.partition(" points")[0] for text in several] == [
+        "Here: Without links (MLP) predictions are 4.0",
+        "There: Without links (MLP) predictions are 2.0",
+    ]
+    assert several[0] == f"Here: {alone[0]}"
+
+
+def test_what_is_said_of_gat_is_compared_with_gat():
+    assert not visible.without_links(of_mlp(difference=0.04, low=0.01, of="fairgat"))
 
 
 def test_of_links_the_gaps_of_pairs_are_told():
@@ -66,4 +88,4 @@ def test_where_no_gap_is_compared_nothing_is_said():
 
 
 def test_without_an_mlp_nothing_is_said_of_links():
-    assert not visible.without_links(differences(3))
+    assert not visible.without_links(differences(3).assign(of="gat", method="fairgat"))
