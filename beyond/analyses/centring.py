@@ -29,7 +29,7 @@ from beyond.analyses.centring_comparisons import (
     Subject,
     compare,
 )
-from fairgat.files import write_text
+from fairgat.files import recording, write_text
 from fairgat.report import labels
 from fairgat.report.model import Block, Panel, Row, Table, row
 
@@ -280,7 +280,8 @@ def main(folder: Path) -> list[Path]:
     """Compare, and choose the sentences; give the paths written."""
     compared = compare(common.scores(folder))
     page = folder / "sentences.md"
-    write_text(page, text(compared))
+    with recording([page]):
+        write_text(page, text(compared))
     tables = common.tabled(folder, "primary", compared, table(compared))
     return [*tables, page]
 

@@ -19,6 +19,7 @@ from beyond.methods.matched import alone, dose, kinds
 from fairgat import frames, methods
 from fairgat.data import splits
 from fairgat.data.graph import Graph
+from fairgat.files import recording
 from fairgat.methods.base import Method
 from fairgat.training import job
 from fairgat.training.record import RUN_JSON, Record
@@ -68,7 +69,8 @@ def main(results: Path) -> Path:
             named = {"dataset": run.dataset, "method": method, "split": run.split}
             rows.append(named | of_run(untrained(results, run)))
     path = results / "studies/centring/matched.csv"
-    frames.write(path, pd.DataFrame(rows))
+    with recording([path]):
+        frames.write(path, pd.DataFrame(rows))
     return path
 
 

@@ -7,6 +7,7 @@ Writes budgets.csv and budgets.md: what each method narrows where validation cho
 cell with a given accuracy to spend, and how it compares with FairGAT.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from fairgat.config import NodeTraining, Splits
 from fairgat.report import labels, percent, style
 from fairgat.report.figures import tradeoff
 from fairgat.report.model import Block, Cell, Panel, Row, Table, row
-from fairgat.scores.paired import against, half_width
+from fairgat.scores.paired import FEWEST, against, half_width
 
 BASE, REFERENCE = "gat", "fairgat-uncapped"
 ACCURACY, *GAPS = measures.names(NodeTraining.task, "audited")
@@ -179,14 +180,25 @@ def _draw_cells(ax, lines: pd.DataFrame, look: style.Look) -> None:
 
 
 def table(
-    rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]
+    rows: pd.DataFrame,
+    titles: dict[str, str],
+    datasets: dict[str, str],
+    n_splits: Mapping[str, int],
 ) -> Table:
-    """Make a panel for each gap and budget, with a row for each method."""
+    """Make a panel for each gap and budget, with a row for each method.
+
+    Args:
+        rows: as `budgets` gives them.
+        titles, datasets: of methods and data sets.
+        n_splits: of each data set.
+    """
     panels = []
     for (gap, budget), mine in rows.groupby(["measure", "budget"], sort=False):
         blocks = []
         for name, lines in mine.groupby("dataset", sort=False):
-            of_dataset = [_row(line, titles) for _, line in lines.iterrows()]
+            of_dataset = []
+            for _, line in lines.iterrows():
+                of_dataset.append(_row(line, titles, n_splits[name]))
             blocks.append(Block(datasets[name], of_dataset))
         header = ["Data set", "Method", "Cell"]
         header += ["Accuracy", "AUC", labels.metric(gap), "less FairGAT's"]
@@ -194,6 +206,9 @@ def table(
         points = f"{100 * budget:g} points"
         title = f"{measure.label}, up to {points} of validation accuracy"
         panels.append(Panel("multirow", header, blocks, title, align="lllrrrr"))
+    enough = ""
+    if min(n_splits.values()) < FEWEST:
+        enough = f" over {FEWEST} splits or more"
     return Table(
         name="budgets",
         caption="What a method narrows where it may lose so much accuracy.",
@@ -202,15 +217,15 @@ def table(
             "in the mean over the splits, the one with the least gap there, where "
             "thresholds are fitted, too. Test scores less GAT's, and the gap less "
             "FairGAT's at that budget, in points, ± half the 95 % interval; bold where "
-            f"that leaves out 0. {percent.OF_SPLITS}"
+            f"that leaves out 0{enough}. {percent.OF_SPLITS}"
         ),
         panels=panels,
         notes=[],
     )
 
 
-def _row(line: pd.Series, titles: dict[str, str]) -> Row:
-    differences = [_signed(line, name) for name in COMPARED]
+def _row(line: pd.Series, titles: dict[str, str], n_splits: int) -> Row:
+    differences = [_signed(line, name, n_splits) for name in COMPARED]
     return row(titles[line["method"]], _cell_text(line["cell"]), *differences)
 
 
@@ -222,8 +237,9 @@ def _cell_text(path: str) -> str:
     return ", ".join(parts)
 
 
-def _signed(line: pd.Series, name: str) -> Cell:
-    return percent.signed(line[name], line[f"{name}_low"], line[f"{name}_high"])
+def _signed(line: pd.Series, name: str, n_splits: int) -> Cell:
+    ends = line[f"{name}_low"], line[f"{name}_high"]
+    return percent.signed(line[name], *ends, n_splits=n_splits)
 
 
 def main(folder: Path) -> list[Path]:
@@ -235,7 +251,8 @@ def main(folder: Path) -> list[Path]:
     found = common.ordered(every_cell(test), test, "dataset", "method")
     chosen = common.ordered(budgets(validation, test), test, "dataset", "method")
     drawn = figure(found, titles, datasets)
-    page = table(chosen, titles, datasets)
+    n_splits = test.groupby("dataset")["split"].nunique().to_dict()
+    page = table(chosen, titles, datasets, n_splits)
     return [
         *common.tabled(folder, "trade-off", found),
         *common.tabled(folder, "budgets", chosen, page),

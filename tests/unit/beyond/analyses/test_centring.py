@@ -9,10 +9,10 @@ from scipy import stats
 
 from beyond.analyses import centring, centring_cells
 from beyond.analyses.centring import GRAPHS, SUBJECTS
-from fairgat import cells, frames
+from fairgat import cells, checksums, frames
 from fairgat.config import read_file
 from fairgat.errors import DataError
-from fairgat.files import write_json
+from fairgat.files import record_published, write_json
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -257,6 +257,16 @@ def test_the_pages_say_what_did_not_run(without_a_run, tmp_path):
     assert table.name == "primary.csv"
     assert "no interval" in page.read_text()
     assert "on 0 of 40 splits only" in sentences.read_text()
+
+
+def test_what_is_written_into_a_published_folder_is_listed_there(tmp_path):
+    frames.write(tmp_path / "scores.csv", scores())
+    (tmp_path / "sentences.md").write_text("of an earlier version\n")
+    record_published(tmp_path)
+
+    centring.main(tmp_path)
+
+    assert not checksums.verify(tmp_path).problems
 
 
 def test_one_missing_score_leaves_a_comparison_undecided():

@@ -113,6 +113,13 @@ def test_budgets_are_a_page_too(study):
     assert "| GAT-PENALTY" in (study / "budgets.md").read_text()
 
 
+def test_of_fewer_than_five_splits_nothing_is_bold(budgets, study):
+    assert (budgets["difference_high"] < 0).any()
+    page = (study / "budgets.md").read_text()
+    assert "**" not in page
+    assert "that leaves out 0 over 5 splits or more" in page
+
+
 def test_a_study_of_an_older_release_is_refused(tmp_path):
     folder = write(tmp_path, [("d", "gat", "default", "accuracy", [0.5])])
     scores = frames.read(folder / "scores.csv")
