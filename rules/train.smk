@@ -57,9 +57,7 @@ rule train:
         code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
         module=lambda w: CONFIG.module(w.method),
         settings=settings_of,
-        files=lambda w: contents(
-            text for text in settings_of(w).values() if isinstance(text, str) and os.path.isfile(text)
-        ),
+        files=lambda w: contents(fairgat.config.models.named_files(settings_of(w))),
         training=training_of,
         threads=CONFIG.training.threads,
         seed=lambda w: CONFIG.training_seed(w.method),

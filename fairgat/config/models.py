@@ -1,5 +1,6 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -290,3 +291,17 @@ def settings_on(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         elif dataset in value:
             own[key.removesuffix("_of")] = value[dataset]
     return common | own
+
+
+def named_files(settings: Any) -> list[str]:
+    """List the files that a method's settings name, in mappings and lists too."""
+    if isinstance(settings, str):
+        return [settings] if os.path.isfile(settings) else []
+    if isinstance(settings, Mapping):
+        settings = settings.values()
+    elif not isinstance(settings, list | tuple):
+        return []
+    files = []
+    for value in settings:
+        files += named_files(value)
+    return files

@@ -9,6 +9,7 @@ import yaml
 
 from fairgat import config, methods
 from fairgat.config import reading
+from fairgat.config.models import named_files
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 
@@ -417,3 +418,17 @@ def test_paths_of_own_data_are_expanded(monkeypatch):
     (file,) = datasets.files_of("own", own)
 
     assert file.local == Path("/home/me/graph.pt")
+
+
+def test_files_that_settings_name_are_found_however_deep(tmp_path):
+    """Runs depend on their content."""
+    first, second, third = (str(tmp_path / name) for name in "abc")
+    for path in (first, second, third):
+        Path(path).touch()
+    settings = {
+        "weights": first,
+        "loss": {"prior": second, "rate": 0.1, "name": "none"},
+        "more": [third, "x" * 5000, "a\0b", None],
+        "folder": str(tmp_path),
+    }
+    assert named_files(settings) == [first, second, third]
