@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairgat import frames
+from fairgat.by_path import is_path
 from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.plan import Plan
@@ -24,7 +25,8 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     """
     results = Path(plan.config.results_dir)
     failed = _failed(results, since)
-    lines = [*_tables(plan, since), *_audit(results, since), *_not_made(plan)]
+    lines = [*_tables(plan, since), *_audit(results, since)]
+    lines += [*_not_made(plan), *_own_not_made(plan)]
     if not failed:
         if report:
             lines.append(f"The report, one page with everything in it: {report}")
@@ -74,6 +76,26 @@ def _not_made(plan: Plan) -> Iterator[str]:
         missing = [name for name in names if name not in made[kind]]
         if missing:
             yield f"{lacks}: {kind} {', '.join(missing)}"
+
+
+def _own_not_made(plan: Plan) -> Iterator[str]:
+    """Name the pages of one's own that nothing is made for, which may be a surprise."""
+    config = plan.config
+    modules = {
+        "tables": {name: plan.table(name).module for name in config.tables},
+        "figures": config.figure_modules,
+    }
+    trained = Plan(config.model_copy(update={"judge_from": None}))
+    made = {"tables": trained.tables(), "figures": trained.figures()}
+    for kind, pages in modules.items():
+        own = [name for name, module in pages.items() if is_path(module)]
+        missing = [name for name in own if name not in made[kind]]
+        if missing:
+            yield (
+                f"Not made, as this run has none of what they read: {kind} "
+                f"{', '.join(missing)} (times, theory and accounts are made for the "
+                "methods that a table of them lists)"
+            )
 
 
 def _failed(results: Path, since: float) -> list[Path]:

@@ -197,3 +197,20 @@ def test_pages_that_the_earlier_run_keeps_too_little_for_are_named(say, tmp_path
         "Not made, as earlier lacks what they need: tables theory",
         "Not made, as earlier lacks what they need: figures curves_node_classification",
     ]
+
+
+def test_pages_of_ones_own_are_named_that_nothing_is_made_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, kind in (("terms", "theory"), ("scores_of_links", "runs")):
+        task = "link_prediction" if kind == "runs" else "node_classification"
+        (tmp_path / f"{name}.py").write_text(f"READS = ({kind!r},)\nTASK = {task!r}\n")
+    tables = {"terms": {"module": "terms.py"}, "theory": []}
+    changed = {"tables": tables, "figures": ["scores_of_links.py"]}
+    plan = Plan(config.load(CONTENT | changed))
+
+    said = outcome.describe(plan, since=time.time()).splitlines()
+
+    assert [line.partition(" (")[0] for line in said] == [
+        "Not made, as this run has none of what they read: tables terms",
+        "Not made, as this run has none of what they read: figures scores_of_links",
+    ]
