@@ -13,8 +13,9 @@ SNAKEMAKE := $(BIN)/snakemake --resources gpu=1 $(if $(MEMORY),mem_mb=$(MEMORY))
 unexport PYTHONDONTWRITEBYTECODE
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
-# What runs nothing makes no report.
-DRY := $(filter -n% --dry-run --dryrun --unlock,$(ARGS))
+# What runs nothing makes no report: n also among other letters, as -pn.
+LETTERS := $(filter-out --%,$(filter -%,$(ARGS)))
+DRY := $(strip $(filter --dry-run --dryrun --unlock,$(ARGS)) $(foreach word,$(LETTERS),$(findstring n,$(word))))
 # Run the workflow with some arguments, and make the report when it has ended, where it wrote.
 define RUN
 results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \

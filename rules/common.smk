@@ -100,8 +100,9 @@ def ran():
     methods = [CONFIG.methods[name].title for name in names]
     counts = {len(CONFIG.split_numbers(name)) for name in CONFIG.datasets_run}
     splits = " or ".join(map(str, sorted(counts)))
+    splits += " random split" if counts == {1} else " random splits"
     return (
-        f"{', '.join(methods)} on {', '.join(datasets)}, over {splits} random splits. "
+        f"{', '.join(methods)} on {', '.join(datasets)}, over {splits}. "
         "Hyperparameters are chosen on validation; every score is of the test sets."
     )
 

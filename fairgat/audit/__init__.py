@@ -191,22 +191,21 @@ def _counted(counts: pd.DataFrame, about: str, what: str) -> str:
 def _what_ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say how many runs there are, of what, and how many failed."""
     ran = runs.drop_duplicates(["dataset", "method", "cell", "split"])
-    n_methods = ran["method"].nunique()
+    methods = labels.counted(ran["method"].nunique(), "method")
     n_cells = len(ran[["method", "cell"]].drop_duplicates())
+    cells = f"{labels.counted(n_cells, 'cell')} of hyperparameters"
 
-    said = f"{len(ran)} runs"
+    said = labels.counted(len(ran), "run")
     failed = (ran["metric"] == FAILURE).sum()
     if failed:
         said += f", {failed} of which failed"
 
-    splits = f"{ran['split'].nunique()} splits of each data set"
+    n_splits = ran["split"].nunique()
+    splits = f"{labels.counted(n_splits, 'split')} of each data set"
     counts = ran.groupby("dataset")["split"].nunique()
     if counts.nunique() > 1:
         splits = f"{counts.min()} to {counts.max()} splits of a data set"
 
     titles = settings.dataset_titles
     names = [titles.get(name, name) for name in ran["dataset"].unique()]
-    return (
-        f"{said}: {n_methods} methods with {n_cells} cells of hyperparameters, "
-        f"{splits} ({', '.join(names)})."
-    )
+    return f"{said}: {methods} with {cells}, {splits} ({', '.join(names)})."

@@ -60,6 +60,11 @@ def represented(settings: Shown) -> str:
     return f"Each method is represented by {rule(settings)}."
 
 
+def counted(count: int, what: str) -> str:
+    """Write how many there are, as `1 split` or `5 splits`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def metric(name: str) -> Math:
     """Label a measure, with its unit; by its name where it is not declared."""
     measure = measures.find(name)

@@ -2,9 +2,11 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 import yaml
 
 from fairgat import __version__, checksums
@@ -149,3 +151,22 @@ def test_every_link_leads_somewhere():
                 continue
             broken.append(f"{page.relative_to(ROOT)}: {link}")
     assert not broken
+
+
+@pytest.mark.parametrize(
+    ("arguments", "makes_report"),
+    [
+        ("", True),
+        ("--cores 2 -k", True),
+        ("-n", False),
+        ("-pn", False),
+        ("--dry-run", False),
+        ("--unlock", False),
+    ],
+)
+def test_make_asks_for_no_report_of_what_runs_nothing(arguments, makes_report):
+    command = ["make", "-n", "demo", f"ARGS={arguments}"]
+    shown = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ("--report-after-run" in shown.stdout) == makes_report

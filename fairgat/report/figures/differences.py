@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from fairgat import measures, paper
 from fairgat.report import rows, style
 from fairgat.report.inputs import Files, Settings
+from fairgat.report.labels import counted
 from fairgat.scores.paired import FEWEST, REFERENCE
 
 READS = ("selection", "runs")
@@ -59,8 +60,8 @@ def _title(frame: pd.DataFrame) -> str:
             "No difference to GAT: that takes a result of GAT, and another method's on "
             "the same data set and splits"
         )
-    n_splits = frame["n_splits"].max()
-    title = f"Difference to GAT on the same {n_splits:.0f} splits, in points"
+    n_splits = int(frame["n_splits"].max())
+    title = f"Difference to GAT on the same {counted(n_splits, 'split')}, in points"
     if n_splits < FEWEST:
         title += f": fewer than {FEWEST} decide nothing"
     return title

@@ -12,6 +12,7 @@ from fairgat import paper
 from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
+from fairgat.report.labels import counted
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
 from fairgat.report.tables.scores import group
 from fairgat.scores.paired import REFERENCE
@@ -184,8 +185,8 @@ def _how(measured: Mapping[str, Any]) -> list[str]:
     """Say how and where the data sets were measured, each way once."""
     texts = []
     for entry in measured.values():
-        epochs = _counted(entry["epochs"], "epoch")
-        threads = _counted(entry["threads"], "CPU thread")
+        epochs = counted(entry["epochs"], "epoch")
+        threads = counted(entry["threads"], "CPU thread")
         text = f"Median of {epochs} after {entry['warmup']} to warm up, {threads}"
         machine = entry.get("machine") or {}
         known = [key for key in _MACHINE if key in machine]
@@ -194,10 +195,6 @@ def _how(measured: Mapping[str, Any]) -> list[str]:
             text += f"; {where}"
         texts.append(f"{text}.")
     return [*dict.fromkeys(texts)]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _absent(settings: Settings, run: Sequence[ShownDataset]) -> list[str]:

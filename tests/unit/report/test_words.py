@@ -30,3 +30,11 @@ def test_the_rule_says_how_much_accuracy_may_be_lost(tolerance, words):
 )
 def test_a_number_has_three_digits(value, text):
     assert str(number(value)) == text
+
+
+def test_one_of_a_thing_is_not_several():
+    assert [labels.counted(n, "split") for n in (0, 1, 5)] == [
+        "0 splits",
+        "1 split",
+        "5 splits",
+    ]
