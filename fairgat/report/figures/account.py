@@ -73,7 +73,7 @@ def draw(settings: Settings, files: Files) -> Figure:
 
     compared = "mean logit of group 1 less that of group 0"
     if several.any():
-        compared += "; of more groups, of the one named less that of all others"
+        compared += ";\nof more groups, of the one named less that of all others"
     figure.suptitle(
         "What the gap between the groups is made of, in the second attention layer\n"
         f"({compared}, in standard deviations of the logits)",
