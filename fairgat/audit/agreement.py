@@ -240,7 +240,7 @@ def expected_in_words(frame: pd.DataFrame) -> str:
     unlikely = (chances < ALPHA).sum()
     return (
         f"About {chances.sum():.0f} would agree if the paper were exactly right: with "
-        f"so few splits, {unlikely} of the {len(chances)} that were run have a chance "
+        f"these splits, {unlikely} of the {len(chances)} that were run have a chance "
         f"below {100 * ALPHA:g} %."
     )
 
