@@ -102,13 +102,14 @@ def _points(
 
     line = {"linewidth": 0.9, "alpha": 0.7, "drawstyle": "steps-post"}
     hollow = {"markerfacecolor": "none", "markersize": 4, "alpha": 0.8}
-    filled = {"markersize": 7, "markeredgecolor": "white", "zorder": 3}
+    filled = {"markersize": 7, "markeredgecolor": "white", "markeredgewidth": 0.5}
     if measure.better:
         cost = -x if measure.better == "higher" else x
         front = pareto(cost, y)
         ax.plot(x[front], y[front], look.line, color=look.colour, **line)
     ax.plot(x, y, look.marker, color=look.colour, **hollow)
-    ax.plot(x[chosen], y[chosen], look.marker, color=look.colour, **filled)
+    on_top = {"color": look.colour, "zorder": 3}
+    ax.plot(x[chosen], y[chosen], look.marker, **on_top, **filled)
 
 
 def pareto(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
