@@ -23,7 +23,7 @@ _CHANGED = re.compile(
     re.DOTALL,
 )
 _NOTHING = "<nothing exclusive>"
-_RENEWED = re.compile(r"Input files updated by another job: (\S+?)(,|;|$)")
+_RENEWED = re.compile(r"Input files updated by another job: (.*?)(; |$)", re.DOTALL)
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FILE = re.compile(r"(.+) ([0-9a-f]{64}|is missing)")
 _MOST = 3  # changes that a line names
@@ -132,7 +132,7 @@ def renewed(reason: str) -> str:
     match = _RENEWED.search(reason)
     if not match or reason.startswith(_NOT_DONE):
         return ""
-    for folder, title in _INPUTS.items():
+    for folder, title in _INPUTS.items():  # of several files the first of these
         if f"/data/{folder}/" in match[1]:
             return f"{title} is made again"
     return "what it is made of is made again"

@@ -108,6 +108,8 @@ def test_other_reasons():
     assert changed("Forced execution") == renewed("Forced execution") == ""
     graph = "Input files updated by another job: results/data/graphs/own.npz, x.npz"
     assert renewed(graph) == "the graph is made again"
+    elsewhere = graph.replace("results", "my results, 2")
+    assert renewed(f"{elsewhere}; Code has changed") == "the graph is made again"
     assert renewed("Missing output files: y; " + graph) == ""
 
 
