@@ -43,5 +43,7 @@ def _settings(texts: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise ConfigError(f"--set takes NAME=VALUE, got {text!r}")
+        if name in settings:
+            raise ConfigError(f"--set {name} is given twice")
         settings[name] = config.read_value(value, f"--set {name}")
     return settings

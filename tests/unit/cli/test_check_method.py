@@ -23,6 +23,11 @@ def test_a_method_that_passes_has_the_status_0(check, capsys):
     assert capsys.readouterr().out == "right  shapes\nright  gradients\n"
 
 
+def test_a_setting_is_given_once(refused):
+    said = refused("check-method", "gat", "--set", "rate=1", "--set", "rate=2")
+    assert "--set rate is given twice" in said
+
+
 def test_the_status_is_1_however_many_checks_fail(check, capsys):
     status = check(("shapes", "(3,)"), ("gradients", "none"), ("seed", ""))
 
