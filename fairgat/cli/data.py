@@ -12,7 +12,7 @@ from fairgat.data.graph import Graph
 from fairgat.data.own import LEFT_OUT_NODES
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, telling
-from fairgat.errors import DataError, nearest
+from fairgat.errors import ConfigError, DataError, nearest
 from fairgat.files import recording
 from fairgat.texts import visible
 
@@ -192,9 +192,11 @@ def stats(
     It is the whole graph, which is made in `out`.
 
     Raises:
-        ConfigError: a data set's source or options are not valid.
+        ConfigError: a data set's source or options are not valid, or `out` is where the
+            workflow writes.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
+    check_out(config, out)
     for name in _files_by_dataset(config, names):
         if not names and config.not_run(name):
             continue
@@ -206,6 +208,18 @@ def stats(
         for key, value in counted.items():
             if key != "by_group":
                 yield f"  {key:<20}{_text(value)}"
+
+
+def check_out(config: Config, out: Path) -> None:
+    """Refuse a folder of the workflow's: what is made by hand has settings of its own.
+
+    Raises:
+        ConfigError: `out` is the results folder, or within it.
+    """
+    if out.resolve().is_relative_to(Path(config.results_dir).resolve()):
+        raise ConfigError(
+            f"--out {out} is where the workflow writes; give another folder"
+        )
 
 
 def make_graph(

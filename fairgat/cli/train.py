@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from fairgat import cells, config, methods
-from fairgat.cli.data import make_graph
+from fairgat.cli.data import check_out, make_graph
 from fairgat.cli.evaluate import show_run
 from fairgat.config import Config
 from fairgat.data import datasets, splits
@@ -42,9 +42,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         nargs="+",
-        default=["config.yaml"],
+        action="extend",
         metavar="FILE",
-        help="configuration files",
+        help="configuration files (default: config.yaml)",
     )
     parser.add_argument(
         "--out",
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 
     `rest` are the options that only the method has: its hyperparameters.
     """
-    settings = config.load_files(*arguments.config)
+    settings = config.load_files(*(arguments.config or ["config.yaml"]))
     datasets.check(settings)
     name, method = arguments.dataset, arguments.method
     _check_known("--dataset", name, settings.datasets)
@@ -73,10 +73,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     if arguments.split < 0:
         raise ConfigError(f"--split counts from 0, got {arguments.split}")
     cell = _cell(settings, name, method, rest or [])
-    if arguments.out.resolve().is_relative_to(Path(settings.results_dir).resolve()):
-        raise ConfigError(
-            f"--out {arguments.out} is where the workflow writes; give another folder"
-        )
+    check_out(settings, arguments.out)
 
     torch.set_num_threads(settings.training.threads)  # the debiasing's, too
     protocol = settings.training.of(task)

@@ -11,7 +11,7 @@ from fairgat.cli import data as commands
 from fairgat.cli import main as cli
 from fairgat.data import source
 from fairgat.data.sources import public
-from fairgat.errors import DataError
+from fairgat.errors import ConfigError, DataError
 
 POKEC = public.ENTRIES["pokec-z"]
 
@@ -165,6 +165,16 @@ def test_stats_counts_a_graph(stats):
     assert counted["label_gap"] == "0.4000"
     assert float(counted["group_homophily"]) == pytest.approx(0.25, abs=0.05)
     assert float(counted["cap"]) == pytest.approx(0.5, abs=0.01)
+
+
+def test_stats_make_no_graph_where_the_workflow_does(setting, tmp_path):
+    """Its runs would be of a graph that this configuration made."""
+    made = setting("demo-citation")
+
+    with pytest.raises(ConfigError, match="is where the workflow writes"):
+        list(commands.stats(made, tmp_path / "results"))
+
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.fixture

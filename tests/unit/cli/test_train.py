@@ -200,6 +200,18 @@ def test_training_does_not_write_where_the_workflow_does(project, capsys):
     assert "is where the workflow writes" in capsys.readouterr().err
 
 
+def test_configurations_may_each_have_an_option_of_their_own(project):
+    (project / "more.yaml").write_text(
+        "training: {node_classification: {epochs: 3}}\nseed: 3"
+    )
+
+    assert train("--config", "config.yaml", "--config", "more.yaml") == 0
+
+    (path,) = project.rglob("run.json")
+    record = Record.read(path)
+    assert (record.training["epochs"], record.training["hidden"]) == (3, 8)
+
+
 def test_a_method_with_a_seed_of_its_own_starts_elsewhere_on_the_same_split(project):
     assert train() == 0
     assert train(method="again") == 0
