@@ -61,6 +61,11 @@ def _check_entries(task: Task, entries: Sequence[Measure]) -> None:
                 f"{where}: {entry.name}: better is 'higher', 'lower' or None, not "
                 f"{entry.better!r}"
             )
+        if entry.by not in (None, "group", "attribute"):
+            raise ConfigError(
+                f"{where}: {entry.name}: by is 'group', 'attribute' or None, not "
+                f"{entry.by!r}"
+            )
         for role in entry.roles:
             if role not in roles:
                 raise ConfigError(

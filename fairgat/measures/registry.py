@@ -272,7 +272,8 @@ def _own(path: str) -> Mapping[Task, Sequence[Measure]]:
     for task, entries in listed.items():
         if task not in MEASURES:
             raise ConfigError(f"{path}: {task!r} is no task; {nearest(task, MEASURES)}")
-        if not all(isinstance(entry, Measure) for entry in entries):
+        is_list = isinstance(entries, Sequence)
+        if not is_list or not all(isinstance(entry, Measure) for entry in entries):
             raise ConfigError(f"{path}: {advice}")
     return listed
 
@@ -333,12 +334,23 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
         if not measure.by:
             values[measure.name] = _number(measure, value)
             continue
-        if measure.by == "group":
-            value = dict(enumerate(value))
-        for which, each in value.items():
+        for which, each in _several(measure, value).items():
             one = measure.of_one(str(which))
             values[one.name] = _number(measure, each)
     return values
+
+
+def _several(measure: Measure, value: Any) -> Mapping[Any, Any]:
+    """Check that a measure with `by` gave several values; give each by what it is of."""
+    if measure.by == "group" and np.ndim(value) == 1:
+        return dict(enumerate(value))
+    if measure.by == "attribute" and isinstance(value, Mapping):
+        return value
+    forms = {"group": "an array with a number", "attribute": "a mapping with one"}
+    raise ConfigError(
+        f"the measure {measure.name} gave {value!r} in place of {forms[measure.by]} "
+        f"for each {measure.by}"
+    )
 
 
 def _number(measure: Measure, value: Any) -> float:

@@ -20,9 +20,10 @@ def test_the_registry_and_the_configuration_as_they_are_are_accepted():
     [
         ({"name": "f1"}, "two measures of node_classification are called 'f1'"),
         ({"better": "lowwer"}, "mine: better is "),
+        ({"by": "groups"}, "mine: by is .* not 'groups'"),
         ({"roles": ("shwon",)}, "mine has an unknown role; did you mean 'shown'"),
     ],
-    ids=["name", "better", "role"],
+    ids=["name", "better", "by", "role"],
 )
 def test_an_entry_that_would_mislead_is_refused_at_the_start(
     monkeypatch, changes, message

@@ -38,6 +38,20 @@ def test_a_measure_that_fails_is_named(monkeypatch, of, message):
         compute(monkeypatch, mine(of))
 
 
+@pytest.mark.parametrize(
+    ("by", "value"),
+    [("group", 0.5), ("group", {"race": 0.5}), ("attribute", np.ones(2))],
+    ids=["a number", "a mapping", "an array"],
+)
+def test_a_measure_by_something_that_gives_another_form_is_named(
+    monkeypatch, by, value
+):
+    of_another_form = mine(lambda decisions: value, by=by)
+
+    with pytest.raises(ConfigError, match=f"the measure mine gave .* for each {by}"):
+        compute(monkeypatch, of_another_form)
+
+
 def test_a_measure_by_group_has_a_value_for_each(monkeypatch):
     by_group = mine(lambda decisions: np.array([0.25, 0.5]), by="group")
 
@@ -131,8 +145,13 @@ def test_a_file_that_is_adopted_twice_has_its_measures_once(adopt):
         ("", "MEASURES must map a task"),
         ("MEASURES = {'nodes': []}", "'nodes' is no task"),
         ("MEASURES = {'node_classification': ['accuracy']}", "must map a task"),
+        (f"{OWN}\nMEASURES = dict.fromkeys(MEASURES, 1)", "must map a task"),
+        (
+            f"{OWN}\nMEASURES = {{task: iter(MEASURES[task]) for task in MEASURES}}",
+            "must map a task",
+        ),
     ],
-    ids=["nothing", "no task", "no measure"],
+    ids=["nothing", "no task", "no measure", "no list", "an iterator"],
 )
 def test_a_file_without_measures_is_refused(adopt, text, message):
     with pytest.raises(ConfigError, match=message):
