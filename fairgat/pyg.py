@@ -21,7 +21,7 @@ from fairgat import config as configuration
 from fairgat import measures
 from fairgat.config import TASKS, Config, LinkTraining, NodeTraining
 from fairgat.data import datasets, download, splits
-from fairgat.data.graph import Graph
+from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.source import File
 from fairgat.data.splits import HELD_OUT, NODE_KEYS, pairs_of
 from fairgat.errors import ConfigError, nearest
@@ -185,8 +185,9 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
         By part the value of every measure, as a fraction; NaN where it is missing.
 
     Raises:
-        ValueError: the data are not from `load`, or the scores have another shape, are
-            masked, not finite or no real numbers, or may be probabilities.
+        ValueError: the data are not from `load`, a part has nodes whose label is not
+            known, or the scores have another shape, are masked, not finite or no real
+            numbers, or may be probabilities.
     """
     if "task" not in data:
         raise ValueError(
@@ -197,15 +198,21 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
 
     values = _checked(scores, (data.num_nodes,), "scores")
     (logits,) = measures.as_logits([values], kind)
-    split = {}
+    split, graph = {}, _graph(data)
     for part in NODE_KEYS:
         name = f"{PREFIXES[part]}_mask"
         mask = data[name].numpy(force=True)
         if mask.dtype != bool or mask.shape != values.shape:
             raise ValueError(f"data.{name} must be ({data.num_nodes},) bool, as loaded")
         split[part] = np.flatnonzero(mask)
+        unlabelled = int((graph.labels[mask] == UNLABELLED).sum())
+        if unlabelled:  # which would count as label 0
+            raise ValueError(
+                f"data.{name} has {unlabelled} nodes whose label is not known (y is "
+                f"{UNLABELLED}): leave them out"
+            )
     return measures.judge(
-        NodeTraining(), _graph(data), split, {"logits": logits}, protocol=""
+        NodeTraining(), graph, split, {"logits": logits}, protocol=""
     )
 
 

@@ -166,6 +166,14 @@ def test_masks_are_those_that_were_loaded(trained):
         fairgat.judge(data, torch.arange(300.0))
 
 
+def test_nobody_without_a_label_is_judged(trained):
+    """They would count as people with label 0."""
+    data = _load(trained, "demo-social")
+    data.y[data.test_mask.nonzero()[:2]] = -1
+    with pytest.raises(ValueError, match=r"data\.test_mask has 2 nodes whose label is"):
+        fairgat.judge(data, torch.arange(300.0))
+
+
 def test_scores_that_are_not_what_is_said_of_them(trained):
     data = _load(trained, "demo-social")
     with pytest.raises(ValueError, match=r"lie in \[0, 1\]"):
