@@ -112,19 +112,23 @@ def test_an_epochs_partners_have_the_other_label_or_the_other_group(eta):
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
-def test_partners_of_one_label_are_equally_likely(eta):
+def test_all_partners_of_one_kind_are_equally_likely(eta):
     method = make(FAIRGB, small_graph(), eta=eta)
-    count = len(method.task.train)
+    train = method.task.train
+    count = len(train)
+    labels, groups = method.labels, method.task.sensitive[train]
 
     drawn = torch.zeros(count, count)
     for _ in range(DRAWS):
         drawn[torch.arange(count), method.draw().partner] += 1
 
-    for counts in drawn:
-        for label in (0, 1):
-            of_label = counts[(method.labels == label) & (counts > 0)]
-            if len(of_label):
-                assert chisquare(of_label.numpy()).pvalue > 1e-4
+    for counts, label, group in zip(drawn, labels, groups, strict=True):
+        with_other_label = (labels != label) & (groups == group)
+        with_other_group = (labels == label) & (groups != group)
+        for kind, there in ((with_other_label, eta > 0), (with_other_group, eta < 1)):
+            assert bool(counts[kind].any()) == there
+            if there and kind.sum() > 1:
+                assert chisquare(counts[kind].numpy()).pvalue > 1e-4
 
 
 def test_ratios_are_beta_distributed():
