@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         datasets.columns_path(data / "graphs" / f"{record.dataset}.npz")
     )
     options = _options(record, columns)
-    _check_out(out, arguments, options)
+    _check_out(out, arguments, options, data)
     method = _method(directory, record, data, graph, split)
 
     (old_nodes, *_) = tables.files(record.dataset, options)
@@ -84,14 +84,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check_out(
-    out: Path, arguments: argparse.Namespace, options: tables.Options
+    out: Path, arguments: argparse.Namespace, options: tables.Options, data: Path
 ) -> None:
-    """Refuse to write over what is read: the new files, the run, and training's own."""
+    """Refuse to write over what is read: the new files, the run, and training's own.
+
+    Nothing is written among the `data` that training's graph was made of.
+    """
     read = [arguments.nodes, arguments.edges]
     read += [arguments.directory / name for name in FILES]
     own_files = tables.files("own", options)
     read += [file.local for file in own_files if file.local]
-    if out.resolve() in [path.resolve() for path in read]:
+    is_read = out.resolve() in [path.resolve() for path in read]
+    if is_read or out.resolve().is_relative_to(data.resolve()):
         raise DataError(f"--out {out} is a file that is read: give another")
 
 

@@ -470,7 +470,10 @@ def test_a_file_that_is_missing_is_named(train, predict):
     assert "nowhere.csv does not exist" in said
 
 
-@pytest.mark.parametrize("out", ["ties.csv", "nodes.csv", "model.npz"])
+RAW = "by-hand/data/raw/clients/nodes.csv"
+
+
+@pytest.mark.parametrize("out", ["ties.csv", "nodes.csv", "model.npz", RAW])
 def test_nothing_that_is_read_is_written_over(train, project, capsys, out):
     """Neither the new files nor training's own, by whatever link, nor the run."""
     folder = train()
