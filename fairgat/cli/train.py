@@ -15,6 +15,7 @@ from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
 from fairgat.files import recording
+from fairgat.measures import adopt
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
 from fairgat.training import job as training
@@ -64,6 +65,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     """
     settings = config.load_files(*(arguments.config or ["config.yaml"]))
     datasets.check(settings)
+    adopt(settings.measures)  # which are shown, too
     name, method = arguments.dataset, arguments.method
     _check_known("--dataset", name, settings.datasets)
     _check_known("--method", method, settings.methods)

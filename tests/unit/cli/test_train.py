@@ -9,6 +9,7 @@ import pytest
 from fairgat.cli import main as cli
 from fairgat.data.graph import Graph, load_npz
 from fairgat.files import read_json
+from fairgat.measures import registry
 from fairgat.training.record import Record, unpack
 
 
@@ -210,6 +211,23 @@ def test_configurations_may_each_have_an_option_of_their_own(project):
     (path,) = project.rglob("run.json")
     record = Record.read(path)
     assert (record.training["epochs"], record.training["hidden"]) == (3, 8)
+
+
+OWN_MEASURE = """
+from fairgat.measures import Measure
+
+MEASURES = {"node_classification": [Measure("my_half", "½", "½", lambda d: 0.5)]}
+"""
+
+
+def test_measures_of_ones_own_are_shown(project, monkeypatch, capsys):
+    monkeypatch.setattr(registry, "MEASURES", dict(registry.MEASURES))
+    (project / "mine.py").write_text(OWN_MEASURE)
+    (project / "more.yaml").write_text("measures: [mine.py]")
+
+    assert train("--config", "config.yaml", "more.yaml") == 0
+
+    assert re.search("^my_half +0.5000 +0.5000$", capsys.readouterr().out, re.M)
 
 
 def test_a_method_with_a_seed_of_its_own_starts_elsewhere_on_the_same_split(project):
