@@ -211,9 +211,7 @@ def judge(data: Data, scores: Any, kind: Kind | None = None) -> Scores:
                 f"data.{name} has {unlabelled} nodes whose label is not known (y is "
                 f"{UNLABELLED}): leave them out"
             )
-    return measures.judge(
-        NodeTraining(), graph, split, {"logits": logits}, protocol=""
-    )
+    return measures.judge(NodeTraining(), graph, split, {"logits": logits}, protocol="")
 
 
 def _judge_links(data: Data, scores: Any, kind: Kind | None) -> Scores:

@@ -341,7 +341,7 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
 
 
 def _several(measure: Measure, value: Any) -> Mapping[Any, Any]:
-    """Check that a measure with `by` gave several values; give each by what it is of."""
+    """Give the values of a measure with `by`, by what each is of."""
     if measure.by == "group" and np.ndim(value) == 1:
         return dict(enumerate(value))
     if measure.by == "attribute" and isinstance(value, Mapping):
