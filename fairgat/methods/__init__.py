@@ -19,19 +19,36 @@ from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError
 from fairgat.plan import method_path
 
+# What a task's class derives from, in fairgat/methods/base.py.
+_KINDS: Mapping[Task, str] = {
+    "node_classification": "NodeMethod",
+    "link_prediction": "LinkMethod",
+}
+
 
 def module(name: str) -> ModuleType:
     """Import a method's module: one of ours by its name, one's own by its path.
 
     Raises:
-        ConfigError: it cannot be imported, or has no Settings.
+        ConfigError: it cannot be imported, or has no Settings that are a `Model`:
+            others may pass over a misspelt key.
     """
     imported = by_path.module_of(_dotted(name), "fairgat")
     if not hasattr(imported, "Settings"):
         raise ConfigError(
             f"{file_of(name)} has no class Settings; see docs/extending.md"
         )
+    if not _is_kind_of(imported.Settings, Model):
+        raise ConfigError(
+            f"{file_of(name)}: write `class Settings(Model):`, with Model from "
+            "fairgat.config"
+        )
     return imported
+
+
+def _is_kind_of(value: object, base: type) -> bool:
+    """Say whether a file of one's own has such a class."""
+    return isinstance(value, type) and issubclass(value, base)
 
 
 def _dotted(name: str) -> str:
@@ -54,12 +71,23 @@ def implementation(name: str, task: Task) -> type:
     """Find the class of a method for a task.
 
     It is `NodeClassification` for node_classification, and so on.
+
+    Raises:
+        ConfigError: there is none, or it is no method for this task.
     """
+    from fairgat.methods import base  # here, as it imports torch
+
     title = task.title().replace("_", "")
     cls = getattr(module(name), title, None)
     if cls is None:
         raise ConfigError(
             f"{file_of(name)} has no class {title}: it does not do {task}"
+        )
+    kind = _KINDS[task]
+    if not _is_kind_of(cls, getattr(base, kind)):
+        raise ConfigError(
+            f"{file_of(name)}: write `class {title}({kind}):`, with {kind} from "
+            "fairgat.methods.base"
         )
     return cls
 

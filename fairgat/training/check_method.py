@@ -26,7 +26,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, sort_edges, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.errors import ConfigError, FairGATError, NotDefined
-from fairgat.methods.base import LinkMethod, Method, NodeMethod
+from fairgat.methods.base import Method
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.training import job
 from fairgat.training.loop import Fit, fit
@@ -34,7 +34,6 @@ from fairgat.training.loop import Fit, fit
 NODES = 120
 EPOCHS = 4
 WIDTH = 8
-_BASES = {"node_classification": NodeMethod, "link_prediction": LinkMethod}
 Split = dict[str, np.ndarray]
 
 
@@ -278,10 +277,6 @@ def check(path: str, options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     module = methods.module(path)
     tasks = _tasks(module, path)
-    if not issubclass(module.Settings, Model):
-        raise ConfigError(
-            f"{path}: write `class Settings(Model):`, with Model from fairgat.config"
-        )
     try:
         settings = methods.settings(path, dict(options))
     except ConfigError as error:
@@ -298,17 +293,11 @@ def check(path: str, options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _tasks(module: ModuleType, path: str) -> list[Task]:
     """List the tasks that a module has a class for."""
     tasks = []
-    for task, base in _BASES.items():
+    for task in TASKS:
         name = task.title().replace("_", "")
-        cls = getattr(module, name, None)
-        if cls is None:
-            continue
-        if not (isinstance(cls, type) and issubclass(cls, base)):
-            known = f"{base.__name__} from fairgat.methods.base"
-            raise ConfigError(
-                f"{path}: write `class {name}({base.__name__}):`, {known}"
-            )
-        tasks.append(task)
+        if hasattr(module, name):
+            methods.implementation(path, task)  # which refuses what is no method
+            tasks.append(task)
     if not tasks:
         raise ConfigError(
             f"{path} has neither a class NodeClassification nor LinkPrediction; see "

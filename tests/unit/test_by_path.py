@@ -54,6 +54,39 @@ def test_a_method_by_its_path_does_its_tasks(mine):
         methods.implementation(path, "link_prediction")
 
 
+OTHER_SETTINGS = """
+from pydantic import BaseModel
+from fairgat.methods.gat import NodeClassification
+
+class Settings(BaseModel):
+    rate: float = 1.0
+"""
+NO_SETTINGS = OTHER_SETTINGS.replace("(BaseModel)", "")
+OTHER_CLASS = """
+from fairgat.methods.gat import LinkPrediction as NodeClassification, Settings
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "advice"),
+    [
+        (OTHER_SETTINGS, {"raet": 3.0}, r"write `class Settings\(Model\):`"),
+        (NO_SETTINGS, {}, r"write `class Settings\(Model\):`"),
+        (OTHER_CLASS, {}, r"write `class NodeClassification\(NodeMethod\):`"),
+    ],
+    ids=["settings that take any key", "settings that are none", "of another task"],
+)
+def test_a_file_that_is_no_method_is_refused_before_a_run(mine, text, settings, advice):
+    """Not only by `fairgat check-method`."""
+    (mine / "other.py").write_text(text)
+    entry = {"module": str(mine / "other.py"), "settings": settings}
+    entry["tasks"] = ["node_classification"]
+    declared = {"datasets": {}, "methods": {"other": entry}}
+
+    with pytest.raises(ConfigError, match=rf"other\.py: {advice}"):
+        methods.check(config.load(declared))
+
+
 def test_what_a_file_imports_from_its_folder_is_digested(mine, tmp_path):
     script = tmp_path / "job.py"
     script.write_text("")

@@ -12,6 +12,7 @@ from fairgat.config import reading
 from fairgat.config.models import named_files
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
+from fairgat.methods.base import NodeMethod
 
 ROOT = Path(__file__).resolve().parents[3]
 STUDIES = ROOT / "beyond/studies"
@@ -327,8 +328,7 @@ def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
     class Settings(config.Model):
         debias: float = 0.5
 
-    plain = SimpleNamespace(needs_debiased=False)
-    own = SimpleNamespace(Settings=Settings, NodeClassification=plain)
+    own = SimpleNamespace(Settings=Settings, NodeClassification=NodeMethod)
     module = methods.module
     monkeypatch.setattr(
         methods, "module", lambda name: own if name == "mlp" else module(name)
