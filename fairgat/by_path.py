@@ -40,6 +40,20 @@ _SOURCES = {
 }
 
 
+def check_class(module: ModuleType, name: str, base: type, origin: str) -> None:
+    """Refuse what a module has under a name if it is no class that derives from `base`.
+
+    Raises:
+        ConfigError: naming the base and the module that it is imported from, `origin`.
+    """
+    value = getattr(module, name)
+    if not (isinstance(value, type) and issubclass(value, base)):
+        raise ConfigError(
+            f"{place_of(module.__name__)}: write `class {name}({base.__name__}):`, "
+            f"with {base.__name__} from {origin}"
+        )
+
+
 def moved_method(name: str) -> str:
     """Say where to find a method's module that left the package; empty for others."""
     if name not in _METHODS:

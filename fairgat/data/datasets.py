@@ -14,7 +14,7 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
-from fairgat.by_path import imported, is_path, moved_source
+from fairgat.by_path import check_class, imported, is_path, moved_source
 from fairgat.config import TASKS, Config, Dataset, Model, Task, explain
 from fairgat.data import sources
 from fairgat.data.columns import Columns
@@ -42,9 +42,11 @@ def known_sources() -> dict[str, ModuleType]:
 
 
 def _check_source(module: ModuleType, file: str) -> None:
+    """Refuse a source without one of its parts, or whose options take any key."""
     lacking = [part for part in _PARTS if not hasattr(module, part)]
     if lacking:
         raise ConfigError(f"{file} lacks {', '.join(lacking)}; see docs/extending.md")
+    check_class(module, "Options", Model, "fairgat.config")
 
 
 def _own_source(path: str, where: str) -> ModuleType:

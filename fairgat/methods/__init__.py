@@ -38,17 +38,8 @@ def module(name: str) -> ModuleType:
         raise ConfigError(
             f"{file_of(name)} has no class Settings; see docs/extending.md"
         )
-    if not _is_kind_of(imported.Settings, Model):
-        raise ConfigError(
-            f"{file_of(name)}: write `class Settings(Model):`, with Model from "
-            "fairgat.config"
-        )
+    by_path.check_class(imported, "Settings", Model, "fairgat.config")
     return imported
-
-
-def _is_kind_of(value: object, base: type) -> bool:
-    """Say whether a file of one's own has such a class."""
-    return isinstance(value, type) and issubclass(value, base)
 
 
 def _dotted(name: str) -> str:
@@ -83,12 +74,8 @@ def implementation(name: str, task: Task) -> type:
         raise ConfigError(
             f"{file_of(name)} has no class {title}: it does not do {task}"
         )
-    kind = _KINDS[task]
-    if not _is_kind_of(cls, getattr(base, kind)):
-        raise ConfigError(
-            f"{file_of(name)}: write `class {title}({kind}):`, with {kind} from "
-            "fairgat.methods.base"
-        )
+    kind = getattr(base, _KINDS[task])
+    by_path.check_class(module(name), title, kind, "fairgat.methods.base")
     return cls
 
 

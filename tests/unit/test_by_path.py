@@ -130,6 +130,20 @@ def test_a_source_by_its_path_needs_its_parts(tmp_path):
         datasets.source_of("mine", entry)
 
 
+def test_a_source_whose_options_take_any_key_is_refused(tmp_path):
+    (tmp_path / "source.py").write_text(
+        "from pydantic import BaseModel\n"
+        "class Options(BaseModel): pass\n"
+        "def files(name, options): return []\n"
+        "def load(name, folder, options): pass\n"
+    )
+    entry = config.Dataset(
+        task="node_classification", source=str(tmp_path / "source.py")
+    )
+    with pytest.raises(ConfigError, match=r"source\.py: write `class Options\(Model"):
+        datasets.source_of("mine", entry)
+
+
 def test_a_table_and_a_figure_by_their_path(tmp_path):
     for name in ("table", "figure"):
         (tmp_path / f"{name}.py").write_text('"""Mine."""\nREADS = ("winners",)\n')
