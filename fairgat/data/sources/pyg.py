@@ -22,13 +22,16 @@ from fairgat.data.table import Table, noting, told
 from fairgat.errors import DataError
 
 _ENDS = ("source", "target")
+_OTHER_ENDS = ("edge_index[0]", "edge_index[1]")
+"""Where an attribute of the edges is called as an end."""
 _LARGEST_WHOLE = 2.0**53  # beyond it float64 leaves whole numbers out
 
 
 class Options(Roles):
     """`x` are the features, which options call x[0], x[1] and so on.
 
-    Attributes of nodes that options name are more columns.
+    Where `features` names some of these, only they are. Attributes of nodes that
+    options name are more columns.
     """
 
     path: AtPath
@@ -66,13 +69,20 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         raise told([*wrong, *edges.wrong])
 
     nodes = Table(pd.DataFrame(columns, range(len(x))), where, "node {}")
-    features = tuple(dict.fromkeys([*of_x, *(options.features or ())]))
+    asked_for = options.features or ()
+    x_is = "features"
+    some_of_x = [name for name in of_x if name in asked_for]
+    if some_of_x:
+        of_x = some_of_x
+        x_is = f"features: {', '.join(of_x)}"
+    features = tuple(dict.fromkeys([*of_x, *asked_for]))
     graph = own.assemble(
         options.model_copy(update={"features": features}), nodes, edges
     )
     said = graph.facts["columns"]
-    named = {name: said[name] for name in said if name not in of_x}
-    return replace(graph, facts={**graph.facts, "columns": {"x": "features", **named}})
+    others = [name for name in said if name in roles and name not in of_x]
+    named = {name: said[name] for name in others}
+    return replace(graph, facts={**graph.facts, "columns": {"x": x_is, **named}})
 
 
 def _features(data: Any, where: str) -> np.ndarray:
@@ -107,17 +117,26 @@ def _edges(data: Any, options: Options, count: int) -> Edges:
                 f"{where}: 'edge_index' must be (2, E) whole numbers, got "
                 f"{edges.dtype} of shape {edges.shape}"
             )
-        frame = pd.DataFrame(edges.T, columns=list(_ENDS))
-        for key in sorted(data.keys()):
-            if key != "edge_index" and data.is_edge_attr(key):
-                frame[key] = 0  # what it is does not matter, but for `link_if`
+        attributes = _of_edges(data)
         link_if = options.path.link_if
+        ends = _ENDS
+        if not {*attributes, link_if}.isdisjoint(ends):
+            ends = _OTHER_ENDS
+        frame = pd.DataFrame(edges.T, columns=list(ends))
+        for key in attributes:
+            frame[key] = 0  # what it is does not matter, but for `link_if`
         if link_if in data:
             values = _column(data, str(link_if), len(frame), where)
             frame[link_if] = _whole(values)
         listed = Table(frame, where, "edge {}")
-        return joined(options, listed, _ENDS, options.path, _finder(count))
+        return joined(options, listed, ends, options.path, _finder(count))
     return none_of(where, wrong)
+
+
+def _of_edges(data: Any) -> list[str]:
+    """List what PyTorch Geometric takes for attributes of the edges."""
+    others = [key for key in sorted(data.keys()) if key != "edge_index"]
+    return [key for key in others if data.is_edge_attr(key)]
 
 
 def _finder(count: int) -> Find:

@@ -133,6 +133,18 @@ def test_a_vector_may_be_a_feature_beside_x(prepare):
     }
 
 
+def test_columns_of_x_that_are_named_as_features_are_the_only_ones_of_x(prepare):
+    graph = prepare(
+        data(inc=torch.tensor([1, 2, 3, 5])),
+        features=["inc", "x[1]"],
+    )
+
+    assert graph.facts["feature_names"] == ["x[1]", "inc"]
+    assert graph.features.tolist() == [[2, 1], [4, 2], [6, 3], [8, 5]]
+    assert graph.facts["columns"]["x"] == "features: x[1]"
+    assert set(graph.facts["columns"]) == {"x", "inc", "y", "group"}
+
+
 @pytest.mark.parametrize(
     "features",
     [
@@ -152,6 +164,18 @@ def test_edge_features_have_a_role(prepare, role, edges):
     content = data(edge_attr=torch.tensor([[1.0], [1], [0], [1]]))
     graph = prepare(content, edges={role: "edge_attr"})
     assert graph.num_edges == edges
+
+
+@pytest.mark.parametrize("name", ["source", "target"])
+def test_an_attribute_that_is_called_as_an_end_takes_its_place_nowhere(prepare, name):
+    """It has a role, as every other one."""
+    pairs = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    content = data(edge_index=pairs, **{name: torch.tensor([1, 0, 1])})
+
+    assert prepare(content, edges={"exclude": name}).num_edges == 6
+    assert prepare(content, edges={"link_if": name}).num_edges == 4
+    with pytest.raises(DataError, match=f"'{name}' of the edges has no role"):
+        prepare(content)
 
 
 # ------------------------------------------------------------------- what is wrong
