@@ -69,6 +69,8 @@ def read(
     """
     where = written.where
     read_as = _DEFAULTS | written.read
+    if "delimiter" in read_as and "sep" not in read_as:  # pandas' other name of it
+        read_as["sep"] = read_as.pop("delimiter")
     texts = None if texts is None else set(texts)
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
@@ -77,7 +79,11 @@ def read(
 
     thousands = _thousands(read_as.pop("thousands", None), where)
     types = _types(read_as, texts, thousands)
-    frame = _parsed(path, where, read_as | {"dtype": types})
+    read_as["dtype"] = types
+    frame = _parsed(path, where, read_as)
+    if len(frame.columns) == 1 and "skip_blank_lines" not in read_as:
+        # A blank line is an empty cell here: without it all further rows move up.
+        frame = _parsed(path, where, read_as | {"skip_blank_lines": False})
     names_are_line_1 = written.read.get("header", 0) in (0, "infer")
     if names_are_line_1 and not _OTHER_NAMES & written.read.keys():
         first = _parsed(path, where, read_as | _FIRST_LINE)
@@ -135,19 +141,21 @@ def _types(read_as: dict[str, Any], texts: Iterable[str] | None, thousands: str)
     What a `dtype` says of columns of texts does not count, as 007 would be 7.
     """
     given = read_as.get("dtype", {})
-    if not isinstance(given, dict):
-        return given
     comma = read_as.get("decimal", ".") != "."
     if comma and read_as.get("engine", "c") != "c":
         return object  # other engines take 1.234 for a number all the same
 
-    types: dict[str | int, Any] = {**given}
+    types: dict[str | int, Any] = {}
+    if isinstance(given, dict):
+        types |= given
     for name in texts or ():
         types[name] = object
         if name.isdecimal():
             types[int(name)] = object
     if texts is None or thousands:
         return defaultdict(lambda: object, types)
+    if not isinstance(given, dict):
+        return defaultdict(lambda: given, types)
     return types
 
 

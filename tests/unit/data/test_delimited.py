@@ -32,6 +32,7 @@ SPELLINGS = {
     "Windows' lines": (NODES.replace("\n", "\r\n"), {}),
     "old Macs' lines": (NODES.replace("\n", "\r"), {}),
     "semicolons": (NODES.replace(",", ";"), {"sep": ";"}),
+    "semicolons by their other name": (NODES.replace(",", ";"), {"delimiter": ";"}),
     "two signs between": (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
     "another encoding": (NODES.encode("utf-16"), {"encoding": "utf-16"}),
     "a line of Excel's": ("sep=,\n" + NODES, {"skiprows": 1}),
@@ -71,9 +72,11 @@ def test_a_date_that_is_empty_is_no_number(table):
     assert math.isnan(made.numbers("born")[1])
 
 
-def test_types_of_other_columns_leave_texts_as_they_are(table):
-    made = table("id,age\n007,20\n", texts=["id"], dtype={"id": int, "age": float})
+@pytest.mark.parametrize("types", [{"id": int, "age": float}, "float"])
+def test_types_of_other_columns_leave_texts_as_they_are(table, types):
+    made = table("id,age\n007,20\n", texts=["id"], dtype=types)
     assert made.frame.iloc[0].tolist() == ["007", 20.0]
+    assert made.frame["age"].dtype == float
 
 
 def test_a_column_of_texts_is_one_whatever_it_holds(table):
@@ -81,9 +84,19 @@ def test_a_column_of_texts_is_one_whatever_it_holds(table):
     assert frame["0"].tolist() == ["7", "007"]
 
 
-def test_all_columns_may_be_of_texts(table):
-    frame = table("a,b\n1,01\n", texts=None).frame
+@pytest.mark.parametrize("types", [{}, {"dtype": "int"}])
+def test_all_columns_may_be_of_texts(table, types):
+    frame = table("a,b\n1,01\n", texts=None, **types).frame
     assert frame.iloc[0].tolist() == ["1", "01"]
+
+
+def test_a_blank_line_is_an_empty_cell_where_there_is_one_column(table):
+    made = table("sex\nf\n\nm\n", texts=["sex"])
+    assert made.texts("sex").tolist() == ["f", "", "m"]
+
+
+def test_a_blank_line_among_several_columns_is_none_of_their_rows(table):
+    assert len(table("\n" + NODES.replace("b,", "\nb,") + "\n").frame) == 2
 
 
 def test_a_packed_file_is_read(table):
@@ -174,8 +187,12 @@ def test_what_is_no_table_is_refused_once(table, content, options, said):
 
 @pytest.mark.parametrize(
     ("content", "options", "sep"),
-    [(NODES.replace(",", ";"), {}, ","), (NODES, {"sep": ";"}, ";")],
-    ids=["semicolons", "commas"],
+    [
+        (NODES.replace(",", ";"), {}, ","),
+        (NODES, {"sep": ";"}, ";"),
+        (NODES, {"delimiter": ";"}, ";"),
+    ],
+    ids=["semicolons", "commas", "commas, by the other name of `sep`"],
 )
 def test_a_file_of_one_column_says_how_it_was_read(table, content, options, sep):
     made = table(content, **options)

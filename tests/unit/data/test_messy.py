@@ -144,6 +144,15 @@ def test_a_cell_that_swallowed_rows_is_refused(refused, nodes, row):
     assert f"(row {row} of the data)" in first
 
 
+def test_a_cell_that_swallowed_rows_is_refused_however_cells_are_parted(refused):
+    nodes = NODES.replace("a,20,x", 'a,20,"5"" tall').replace("b,30,y", 'b,30,"6"" y')
+    parted = {"file": "n.csv", "read": {"delimiter": ";"}}
+
+    first, *_ = refused(nodes.replace(",", ";"), nodes=parted)
+
+    assert "which has a row within it" in first
+
+
 def test_a_cell_of_several_lines_is_a_cell(make):
     poem = '"Roses, red\nand violets,\nblue"'
     assert make(NODES.replace(",x,", f",{poem},")).num_nodes == 6
