@@ -62,13 +62,9 @@ try:
     if workflow.is_main_process:
         fairgat.config.check_command(sys.argv[1:])
         fairgat.plan.check_targets(sys.argv[1:])
-    # The files are read once more: Snakemake passes over a key that is there twice, and does not say which file names
-    # a module. The last comes first, as what it says was laid over the others.
-    for path in reversed(workflow.configfiles):
-        fairgat.config.locate(config, fairgat.config.read_yaml(path), Path(path).parent)
     # Not by `configfile:`, which looks in the working directory, and nowhere when a module is given a config.
     DEFAULTS = fairgat.config.read_file(source("config.yaml"))
-    fairgat.config.merge(DEFAULTS, config)
+    fairgat.config.lay_over(DEFAULTS, config, workflow.configfiles)
     config.update(DEFAULTS)
     CONFIG = fairgat.config.load(config)
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py

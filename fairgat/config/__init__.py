@@ -31,6 +31,7 @@ from fairgat.config.protocol import (
 )
 from fairgat.config.reading import (
     DEFAULTS,
+    lay_over,
     load,
     load_files,
     locate,

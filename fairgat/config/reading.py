@@ -1,6 +1,5 @@
 """Lay config files over each other, and check the whole."""
 
-import copy
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,13 +115,59 @@ def read_file(path: str | Path) -> dict[str, Any]:
     Raises:
         ConfigError: as `read_yaml`.
     """
-    content = read_yaml(path)
-    locate(content, copy.deepcopy(content), Path(path).parent)
+    said = read_yaml(path)
+    content: dict[str, Any] = {}
+    merge(content, said)
+    locate(content, said, Path(path).parent)
     return content
+
+
+def lay_over(
+    defaults: dict[str, Any], merged: dict[str, Any], files: Sequence[str | Path]
+) -> None:
+    """Lay what Snakemake has merged of config files over the defaults, in place.
+
+    That is as `load_files` lays the files over them. They are read once more, as
+    Snakemake passes over a key that is there twice, and does not say which file names a
+    module.
+
+    Args:
+        merged: of the files, a command line, and a workflow that this one is a part of.
+        files: the first at the bottom.
+
+    Raises:
+        ConfigError: as `read_yaml` and `merge`.
+    """
+    # The last comes first, as what it says was laid over the others.
+    for path in reversed(files):
+        said = read_yaml(path)
+        locate(merged, said, Path(path).parent)
+        _take_away(defaults, said, merged)
+    merge(defaults, merged)
+
+
+def _take_away(
+    defaults: dict[str, Any], said: Mapping[str, Any], merged: Mapping[str, Any]
+) -> None:
+    """Take away the keys of the defaults over which a file lays null, or a list.
+
+    What another file lays there again would else be laid over these keys.
+    """
+    for key, value in said.items():
+        there = defaults.get(key)
+        now = merged.get(key)
+        if not isinstance(there, dict) or not isinstance(now, Mapping):
+            continue
+        if isinstance(value, Mapping):
+            _take_away(there, value, now)
+        else:
+            defaults[key] = {}
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:
     """Lay one mapping over another, key by key, as Snakemake does with --configfile.
+
+    Mappings are copied, as YAML's aliases make one of several.
 
     Raises:
         ConfigError: an empty mapping is laid over keys, which changes none of them.
@@ -130,13 +175,15 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
     for key, value in new.items():
         where = f"{path}{key}"
         there = into.get(key)
-        if isinstance(value, Mapping) and isinstance(there, dict):
-            if there and not value:
-                raise ConfigError(
-                    f"{where}: {{}} changes nothing, because settings are laid over "
-                    f"each other key by key. To take all keys of {where} away, write "
-                    f"`{key}: null`, if it may be empty."
-                )
-            merge(there, value, f"{where}.")
-        else:
+        if not isinstance(value, Mapping):
             into[key] = value
+            continue
+        if not isinstance(there, dict):
+            there = into[key] = {}
+        if there and not value:
+            raise ConfigError(
+                f"{where}: {{}} changes nothing, because settings are laid over "
+                f"each other key by key. To take all keys of {where} away, write "
+                f"`{key}: null`, if it may be empty."
+            )
+        merge(there, value, f"{where}.")

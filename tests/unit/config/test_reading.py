@@ -3,6 +3,8 @@
 import os
 
 import pytest
+from snakemake.common.configfile import load_configfile
+from snakemake.utils import update_config
 
 from fairgat import config
 from fairgat.errors import ConfigError
@@ -182,3 +184,53 @@ def test_what_is_nested_as_a_configuration_may_be_is_read(read):
     for _ in range(40):
         (content["a"],) = content["a"]
     assert content["a"] == "x"
+
+
+# ------------------------------------------------------------- files over each other
+
+
+@pytest.fixture
+def lay(tmp_path):
+    """Lay files over the first, as `fairgat` does and as the workflow does."""
+
+    def lay(*contents):
+        paths = []
+        for number, content in enumerate(contents):
+            path = tmp_path / f"{number}.yaml"
+            path.write_text(content)
+            paths.append(path)
+        ours = {}
+        for path in paths:
+            config.merge(ours, config.read_file(path))
+
+        first, *files = paths
+        theirs = {}
+        for path in files:
+            update_config(theirs, load_configfile(path))
+        defaults = config.read_file(first)
+        config.lay_over(defaults, theirs, files)
+        assert list(defaults) == list(ours)
+        assert defaults == ours
+        return ours
+
+    return lay
+
+
+@pytest.mark.parametrize("nothing", ["null", "[]", "{x: null}"])
+def test_what_one_file_takes_away_the_next_does_not_bring_back(lay, nothing):
+    made = lay("a: {x: {y: 1}}\nb: 1", f"a: {nothing}", "a: {x: {z: 2}}")
+    assert made == {"a": {"x": {"z": 2}}, "b": 1}
+
+
+def test_what_the_last_file_takes_away_is_not_there(lay):
+    assert lay("a: {x: 1}", "a: {y: 1}", "a: null") == {"a": None}
+
+
+def test_a_change_where_an_alias_stood_is_none_of_what_it_names(lay):
+    made = lay("d: 1", "b: &b {x: {y: 1}}\nc: *b", "b: {x: {y: 2}}")
+    assert made == {"d": 1, "b": {"x": {"y": 2}}, "c": {"x": {"y": 1}}}
+
+
+def test_an_alias_in_the_first_file_stands_alone_too(lay):
+    made = lay("b: &b {x: {y: 1}}\nc: *b", "b: {x: {y: 2}}")
+    assert made == {"b": {"x": {"y": 2}}, "c": {"x": {"y": 1}}}
