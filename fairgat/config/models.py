@@ -93,7 +93,11 @@ class Config(Model):
             return entries  # refused by its type
         titled = dict(entries)
         for name, entry in entries.items():
-            if isinstance(entry, Mapping) and not entry.get("title"):
+            if not isinstance(entry, Mapping):
+                continue  # refused by its type
+            title = entry.get("title")
+            is_blank = isinstance(title, str) and not title.strip()
+            if title is None or is_blank:
                 titled[name] = {**entry, "title": name}
         return titled
 

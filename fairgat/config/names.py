@@ -13,6 +13,7 @@ import yaml
 
 from fairgat.by_path import name_of
 from fairgat.config.models import Config
+from fairgat.config.protocol import Task
 from fairgat.config.study import Row
 from fairgat.errors import nearest
 
@@ -143,15 +144,15 @@ def _alike_data_sets(config: Config) -> Iterator[str]:
 
 def _alike_methods(config: Config) -> Iterator[str]:
     """Name methods of one task that have the same title: tables tell rows by it."""
-    first: dict[str, str] = {}
+    first: dict[tuple[Task, str], str] = {}
     for name in config.only or config.methods:
         if name not in config.methods:
             continue  # said already
         entry = config.methods[name]
-        other = first.setdefault(entry.title, name)
-        common_tasks = set(entry.tasks) & set(config.methods[other].tasks)
-        if other != name and common_tasks:
-            yield _alike("methods", name, entry.title, other)
+        others = [first.setdefault((task, entry.title), name) for task in entry.tasks]
+        for other in dict.fromkeys(others):
+            if other != name:
+                yield _alike("methods", name, entry.title, other)
 
 
 def _alike_pages(config: Config) -> Iterator[str]:

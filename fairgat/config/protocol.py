@@ -75,19 +75,22 @@ def normal_path(path: Any) -> Any:
             f"expected a path, but YAML reads this as {path!r}; write ./ before the "
             "name"
         )
-    if any(ord(letter) < 32 for letter in path):
-        raise ValueError(f"a path must not hold control characters: {path!r}")
-    if set(path) & set("{}"):
-        raise ValueError(
-            f"a path must not hold {{ or }}, which are Snakemake's: {path}"
-        )
     expanded = os.path.expandvars(os.path.expanduser(path))
+    for spelt in (path, expanded):
+        if any(ord(letter) < 32 for letter in spelt):
+            raise ValueError(f"a path must not hold control characters: {spelt!r}")
+        if set(spelt) & set("{}"):
+            raise ValueError(
+                f"a path must not hold {{ or }}, which are Snakemake's: {spelt}"
+            )
     if "$" in expanded:
         raise ValueError(
             f"a path may hold $ only before the name of a variable that is set: {path}"
         )
     if not path:
         return path
+    if not expanded:
+        raise ValueError(f"{path} is an empty text here, and a path is needed")
     return os.path.normpath(expanded)
 
 
@@ -135,7 +138,7 @@ class Model(BaseModel):
         default = cls.model_fields[str(info.field_name)].default
         if value is None and isinstance(default, dict | list | tuple):
             return default
-        if not isinstance(value, bool):
+        if not _flags(value):
             return read(value)
         try:
             result = read(value)
@@ -143,12 +146,18 @@ class Model(BaseModel):
             if not _out_of_bounds(error):
                 raise
             result = None
-        if not isinstance(result, bool):
+        if _flags(result) < _flags(value):
             raise ValueError(
                 "expected a number, and YAML reads yes, on, no and off as true and "
                 "false"
             )
         return result
+
+
+def _flags(value: Any) -> int:
+    """Count the flags that a value is, or that it lists."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return sum(isinstance(each, bool) for each in values)
 
 
 def _out_of_bounds(error: ValidationError) -> bool:

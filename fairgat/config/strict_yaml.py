@@ -12,7 +12,7 @@ from fairgat.files import irregular
 LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
 MOST_NODES = 100_000
 DEEPEST = 50
-_OCTAL = re.compile(r"[+-]?0\d")
+_OCTAL = re.compile(r"[+-]?0[\d_]")
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -123,8 +123,9 @@ class _Loader(yaml.SafeLoader):
         number, base = yaml.safe_load(node.value), 10
         if ":" in node.value:
             base = 60
-        elif _OCTAL.match(node.value) and number != float(node.value):
-            base = 8
+        elif _OCTAL.match(node.value):
+            decimal = float(node.value.replace("_", ""))
+            base = 10 if number == decimal else 8
         if base != 10:
             raise ConfigError(
                 f"line {node.start_mark.line + 1}: YAML reads {node.value} as "

@@ -121,6 +121,11 @@ def test_an_unknown_key_names_the_nearest_one(change, expected):
             {"splits": {"count": False}},
             "splits.count: expected a number, and YAML reads yes",
         ),
+        (
+            {"training": {"link_prediction": {"cutoffs": [0.5, True]}}},
+            "link_prediction.cutoffs: expected a number, and YAML reads yes",
+        ),
+        (gat(title=False), "methods.gat.title: expected a text, got False"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
         ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
         (
@@ -209,11 +214,30 @@ def test_a_name_of_nothing_names_the_nearest_one(change, expected):
             "methods.nifty.title: 'GAT' is that of gat, too",
         ),
         (
+            {
+                "methods": {
+                    "edits": {"title": "X", "tasks": []},
+                    "nifty": {"title": "X"},
+                    "fairdrop": {"title": "X"},
+                    "fairgat": {"title": "X", "tasks": ["link_prediction"]},
+                }
+            },
+            "methods.fairgat.title: 'X' is that of fairdrop, too",
+        ),
+        (
             {"methods": {"nifty": {"same_as": "nifty"}}},
             "methods.nifty.same_as: nifty stands for nifty itself",
         ),
     ],
-    ids=["name", "reason", "title", "splits of another's", "method's title", "itself"],
+    ids=[
+        "name",
+        "reason",
+        "title",
+        "splits of another's",
+        "method's title",
+        "method's title, of one of its tasks",
+        "itself",
+    ],
 )
 def test_entries_that_make_no_sense_together_are_refused(change, expected):
     assert_refused(change, expected)
@@ -367,6 +391,13 @@ def test_rounds_of_one_data_set_are_no_setting_of_another(shipped, dataset, roun
     assert "epochs_of" in shipped.methods["edits"].settings["debias"]
 
 
+@pytest.mark.parametrize("title", [None, "", "  "])
+def test_what_has_no_title_is_called_by_its_key(title):
+    loaded = config.load(changed(gat(title=title)))
+
+    assert loaded.methods["gat"].title == "gat"
+
+
 def test_a_comma_separated_list_is_a_list():
     loaded = config.load(changed({"skip": "pokec-z,pokec-n"}))
 
@@ -402,6 +433,22 @@ def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
 )
 def test_a_path_that_is_none_is_refused(path, expected):
     assert_refused({"results_dir": path}, f"results_dir: {expected}")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("", "$MINE is an empty text here, and a path is needed"),
+        ("a{b", "a path must not hold { or }"),
+        ("a\nb", "a path must not hold control characters"),
+    ],
+    ids=["nothing", "a brace", "two lines"],
+)
+@pytest.mark.parametrize("key", ["results_dir", "data_mirror"])
+def test_a_variable_in_a_path_holds_what_a_path_may(key, value, expected, monkeypatch):
+    monkeypatch.setenv("MINE", value)
+
+    assert_refused({key: "$MINE"}, f"{key}: {expected}")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "a\nb", "a\x1bb"])
