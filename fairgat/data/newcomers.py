@@ -13,9 +13,10 @@ import numpy as np
 
 from fairgat.data.columns import Columns, Feature, values
 from fairgat.data.declared import NO_LABEL, check_spelling, cut, inverted
+from fairgat.data.edges import Edges
 from fairgat.data.features import check_filled, number
 from fairgat.data.graph import UNLABELLED, Graph, symmetrise
-from fairgat.data.own import between
+from fairgat.data.own import LEFT_OUT_NODES, between
 from fairgat.data.roles import OwnFile, Roles
 from fairgat.data.sources import tables
 from fairgat.data.table import Table, mapped, noting, told
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 FAR = 0.5
 """How far outside training's range a number is said to be, as a part of that range."""
+_LEFT_OUT_LINKS = {
+    "unknown_ids": "name nobody",
+    "self_loops": "join somebody to themselves",
+    LEFT_OUT_NODES: "join somebody who is left out",
+}
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,7 @@ def join(
 
     said = [
         *_said_of_unscored(cells, groups, rows, in_training),
+        *_said_of_links(links, kept),
         *_said_of_columns(before, given),
         *_said_of_categories(ours, columns.features),
         *_said_of_numbers(ours, columns.features),
@@ -370,6 +377,20 @@ def _features(
     of_cells = [feature.column is not None for feature in columns.features]
     differs = joint[:trained, of_cells] != made[:, of_cells]
     return _Made(columns.scaled(joint), differs.any(axis=1))
+
+
+def _said_of_links(links: Edges, kept: np.ndarray) -> Iterator[str]:
+    """Say how many rows are left out, and why.
+
+    Args:
+        kept: (m,) bool, which of all rows of people are nodes.
+    """
+    left_out = dict(links.facts.get("left_out_rows", {}))
+    left_out[LEFT_OUT_NODES] = int((~kept[links.pairs]).any(axis=1).sum())
+    for reason, count in left_out.items():
+        if count:
+            what = _LEFT_OUT_LINKS[reason]
+            yield f"{count} rows of {links.where} {what}: they are left out"
 
 
 def _said_of_columns(before: Table, given: Table) -> Iterator[str]:

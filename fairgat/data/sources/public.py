@@ -61,6 +61,8 @@ class Options(tables.Options):
 
 
 def _listed(names: Any) -> list[Any]:
+    if names is None:
+        return []
     return list(names) if isinstance(names, list | tuple) else [names]
 
 

@@ -352,6 +352,25 @@ def test_what_training_did_not_have_is_said(train, predict):
     assert "label" not in scores
 
 
+def test_links_that_are_left_out_are_counted(project, train, predict):
+    drop = "drop: [unknown_ids, self_loops, unknown_groups]"
+    configure(project, "fill: mean", f"fill: mean\n      {drop}")
+    table = nodes_csv()
+    table.loc[5, "gender"] = ""
+    table.to_csv("nodes.csv", index=False)
+    folder = train()
+    new = people(2, COUNT, seed=3)
+    payees = ["c091", "c090", "C091", "zed", "c005", "c001"]
+    ties = pd.DataFrame({"payer": "c090", "payee": payees, "amount": 1})
+
+    said, _ = predict(folder, new, ties)
+
+    assert "2 rows of ties.csv name nobody: they are left out" in said
+    assert "1 rows of ties.csv join somebody to themselves: they are left out" in said
+    assert "1 rows of ties.csv join somebody who is left out" in said
+    assert "2 links are new" in said
+
+
 def test_what_predict_writes_is_evaluated_without_those_left_out(
     project, train, predict, capsys
 ):

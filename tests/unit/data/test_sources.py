@@ -141,6 +141,15 @@ def test_a_published_file_that_has_changed_is_refused(tmp_path, mirror, mine):
         obtain("mine", mine, tmp_path / "raw", mirror)
 
 
+@pytest.mark.parametrize("mine", [None, [], ["Age"]], ids=["null", "none", "one"])
+def test_what_a_published_table_leaves_out_stays_left_out(mine):
+    entry = Dataset(task=NODE, options={"exclude": mine})
+
+    options = datasets.options_of("german", entry)
+
+    assert options.exclude == ("PurposeOfLoan", "OtherLoansAtStore", *(mine or ()))
+
+
 # ------------------------------------------------------------------------- the modules
 
 
