@@ -36,6 +36,7 @@ _IF_EMPTY = (
 )
 _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1252}}"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 class Unreadable(DataError):
@@ -69,7 +70,7 @@ def read(
     """
     where = written.where
     read_as = _DEFAULTS | written.read
-    if "delimiter" in read_as and "sep" not in read_as:  # pandas' other name of it
+    if read_as.get("delimiter") and "sep" not in read_as:  # pandas' other name of it
         read_as["sep"] = read_as.pop("delimiter")
     texts = None if texts is None else set(texts)
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
@@ -243,9 +244,12 @@ def _check_swallowed(frame: "pd.DataFrame", where: str, sep: str | None) -> None
         if frame[name].dtype.kind in "iufbM":
             continue
         for cell in frame[name].unique():
-            if not isinstance(cell, str) or "\n" not in cell:
+            if not isinstance(cell, str):
                 continue
-            counts = [len(pattern.findall(line)) for line in cell.split("\n")]
+            lines = _LINE_END.split(cell)
+            if len(lines) == 1:
+                continue
+            counts = [len(pattern.findall(line)) for line in lines]
             whole = list(counts)
             whole[0] += place
             whole[-1] += expected - place

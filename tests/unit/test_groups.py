@@ -35,10 +35,8 @@ torch = pytest.importorskip("torch")
 )
 def test_integers_bool_and_texts_are_groups(given, expected):
     found = groups.values(given)
-    assert (
-        found.dtype.kind in expected.dtype.kind + "ui"
-        and found.tolist() == expected.tolist()
-    )
+    assert found.dtype.kind.replace("u", "i") == expected.dtype.kind
+    assert found.tolist() == expected.tolist()
 
 
 REFUSED = [

@@ -144,12 +144,18 @@ def test_a_cell_that_swallowed_rows_is_refused(refused, nodes, row):
     assert f"(row {row} of the data)" in first
 
 
+SWALLOWED = NODES.replace("a,20,x", 'a,20,"5"" tall').replace("b,30,y", 'b,30,"6"" y')
+
+
 def test_a_cell_that_swallowed_rows_is_refused_however_cells_are_parted(refused):
-    nodes = NODES.replace("a,20,x", 'a,20,"5"" tall').replace("b,30,y", 'b,30,"6"" y')
     parted = {"file": "n.csv", "read": {"delimiter": ";"}}
+    first, *_ = refused(SWALLOWED.replace(",", ";"), nodes=parted)
+    assert "which has a row within it" in first
 
-    first, *_ = refused(nodes.replace(",", ";"), nodes=parted)
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=ascii)
+def test_a_cell_that_swallowed_rows_is_refused_however_lines_end(refused, end):
+    first, *_ = refused(SWALLOWED.replace("\n", end))
     assert "which has a row within it" in first
 
 
