@@ -34,7 +34,6 @@ from fairgat.config.reading import (
     lay_over,
     load,
     load_files,
-    locate,
     merge,
     read_file,
 )

@@ -108,11 +108,11 @@ class Method(Entry):
                 texts = [value for value in values if isinstance(value, str)]
                 if not all(map(_fits_a_path, texts)):
                     raise ValueError(
-                        f"the values of {name} become paths: no empty text, and none "
-                        f"of / ~ {{ }}: {values}"
+                        f"the values of {name} become paths: no empty text, no control "
+                        f"character, and none of / ~ {{ }}: {values}"
                     )
         return self
 
 
 def _fits_a_path(text: str) -> bool:
-    return text != "" and not set(text) & set("/~{}")
+    return text != "" and text.isprintable() and not set(text) & set("/~{}")

@@ -105,7 +105,8 @@ def _located(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
         return [_located(each, folder) for each in value]
     if isinstance(value, str) and is_path(value):
-        return os.path.normpath(folder / os.path.expanduser(value))
+        path = os.path.expandvars(os.path.expanduser(value))
+        return os.path.normpath(folder / path)
     return value
 
 

@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,19 +166,25 @@ class Graph:
                 "sensitive groups are numbered from 0 without a gap; found "
                 f"{numbers[:20].tolist()}"
             )
-        if self.groups and len(self.groups) != len(numbers):
-            raise DataError(
-                f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of "
-                "them have names"
-            )
+        if self.groups:
+            _check_names(self.groups, len(numbers))
         _check_edges(self.edge_index, self.num_nodes)
 
     def save(self, path: str | Path) -> None:
-        """Write the `.npz`; it appears whole or not at all."""
+        """Write the `.npz`; it appears whole or not at all.
+
+        Raises:
+            DataError: the graph breaks a promise, or JSON cannot hold its facts.
+        """
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         about = {"groups": self.groups, "facts": dict(self.facts)}
-        text = np.array(json.dumps(about, ensure_ascii=False))
+        try:
+            text = np.array(json.dumps(about, ensure_ascii=False))
+        except TypeError as error:
+            raise DataError(
+                f"facts must be texts, numbers, lists and mappings of Python's: {error}"
+            ) from None
         version = np.int64(FORMAT_VERSION)
         save_npz(path, **arrays, about=text, format_version=version)
 
@@ -234,6 +240,21 @@ def _check_array(name: str, array: np.ndarray, shape: str, fits: bool) -> None:
             f"{name} must be {dtype}, got {array.dtype}; convert them with "
             f".astype(np.{dtype})"
         )
+
+
+def _check_names(groups: Sequence[Mapping[str, str]], count: int) -> None:
+    """Refuse names of another number of groups, or that are no texts."""
+    if len(groups) != count:
+        raise DataError(
+            f"there are {count} sensitive groups, and {len(groups)} of them have names"
+        )
+    for group in groups:
+        are_texts = all(isinstance(value, str) for value in group.values())
+        if not are_texts or set(group) != set(groups[0]):
+            raise DataError(
+                "each of `groups` has a text for every sensitive attribute, as "
+                f"{{'race': '1', 'sex': '0'}}; found {dict(group)}"
+            )
 
 
 def _check_edges(edges: np.ndarray, n: int) -> None:

@@ -5,6 +5,7 @@ import pytest
 from fairgat import config, methods, plan
 from fairgat.by_path import imported, place_of
 from fairgat.config import read_file
+from fairgat.config.reading import locate
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 
@@ -113,11 +114,21 @@ def test_a_path_is_relative_to_the_file_that_says_it(tmp_path):
     assert said["figures"] == ["ablation", str(tmp_path / "a/own.py")]
 
 
+@pytest.mark.parametrize("path", ["~/mine.py", "$HOME/mine.py", "${HOME}/mine.py"])
+def test_a_path_may_begin_with_a_variable(tmp_path, monkeypatch, path):
+    monkeypatch.setenv("HOME", "/home/me")
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(f"methods: {{mine: {{module: '{path}'}}}}\nfigures: ['{path}']\n")
+    said = read_file(overlay)
+    assert said["methods"]["mine"]["module"] == "/home/me/mine.py"
+    assert said["figures"] == ["/home/me/mine.py"]
+
+
 def test_a_path_of_an_overlay_is_not_taken_for_one_of_the_file_below(tmp_path):
     merged = {"methods": {"mine": {"module": "mine.py"}}}
     said = {"methods": {"mine": {"module": "mine.py"}}}
     for folder in ("over", "below"):
-        config.locate(merged, said, tmp_path / folder)
+        locate(merged, said, tmp_path / folder)
     assert merged["methods"]["mine"]["module"] == str(tmp_path / "over/mine.py")
 
 

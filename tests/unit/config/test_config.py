@@ -279,13 +279,22 @@ def test_pages_that_would_take_each_others_place_are_refused(change, expected):
         ),
         ({"eta": ["a/b"]}, "none of / ~ { }"),
         ({"eta": [""]}, "no empty text"),
+        ({"eta": ["a\nb"]}, "no control character"),
         ({"eta": [math.inf]}, "eta.0: expected a finite number, got inf"),
         (
             {"eta": [-1]},
             "methods.fairgat.grid.eta: expected greater than 0, got -1",
         ),
     ],
-    ids=["empty", "repeated", "no path", "no text", "infinite", "not of the method"],
+    ids=[
+        "empty",
+        "repeated",
+        "no path",
+        "no text",
+        "two lines",
+        "infinite",
+        "not of the method",
+    ],
 )
 def test_a_grid_without_cells_of_the_method_is_refused(grid, expected):
     assert_refused({"methods": {"fairgat": {"grid": grid}}}, expected)

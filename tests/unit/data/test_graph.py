@@ -181,6 +181,18 @@ BROKEN = {
         {"groups": ({"sex": "f"},)},
         "there are 2 sensitive groups, and 1 of them have names",
     ),
+    "a group's name is a number": (
+        {"groups": ({"sex": "0"}, {"sex": 1})},
+        r"has a text for every sensitive attribute.*found \{'sex': 1\}",
+    ),
+    "a group lacks an attribute": (
+        {"groups": ({"sex": "f", "age": "1"}, {"sex": "m"})},
+        r"has a text for every sensitive attribute.*found \{'sex': 'm'\}",
+    ),
+    "a fact is NumPy's": (
+        {"facts": {"rows": np.int64(5)}},
+        "facts must be texts, numbers.*int64 is not JSON",
+    ),
     "an edge has three ends": (
         {"edge_index": np.zeros((3, 2), dtype=int)},
         r"shape \(2, E\)",
