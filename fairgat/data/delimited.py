@@ -141,7 +141,7 @@ def _types(read_as: dict[str, Any], texts: Iterable[str] | None, thousands: str)
 
     What a `dtype` says of columns of texts does not count, as 007 would be 7.
     """
-    given = read_as.get("dtype", {})
+    given = read_as.get("dtype") or {}
     comma = read_as.get("decimal", ".") != "."
     if comma and read_as.get("engine", "c") != "c":
         return object  # other engines take 1.234 for a number all the same

@@ -118,7 +118,8 @@ def test_a_path_is_relative_to_the_file_that_says_it(tmp_path):
 def test_a_path_may_begin_with_a_variable(tmp_path, monkeypatch, path):
     monkeypatch.setenv("HOME", "/home/me")
     overlay = tmp_path / "overlay.yaml"
-    overlay.write_text(f"methods: {{mine: {{module: '{path}'}}}}\nfigures: ['{path}']\n")
+    text = f"methods: {{mine: {{module: '{path}'}}}}\nfigures: ['{path}']\n"
+    overlay.write_text(text)
     said = read_file(overlay)
     assert said["methods"]["mine"]["module"] == "/home/me/mine.py"
     assert said["figures"] == ["/home/me/mine.py"]

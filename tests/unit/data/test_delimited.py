@@ -32,6 +32,7 @@ SPELLINGS = {
     "Windows' lines": (NODES.replace("\n", "\r\n"), {}),
     "old Macs' lines": (NODES.replace("\n", "\r"), {}),
     "semicolons": (NODES.replace(",", ";"), {"sep": ";"}),
+    "with nothing said of types": (NODES, {"dtype": None}),
     "semicolons by their other name": (NODES.replace(",", ";"), {"delimiter": ";"}),
     "two signs between": (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
     "another encoding": (NODES.encode("utf-16"), {"encoding": "utf-16"}),
