@@ -23,9 +23,9 @@ SUMS_OF_CONSTANT, SUMS_OF_VARYING = 100, 1
 
 
 def exact(x: Tensor) -> Tensor:
-    """x in float32 at least, for sums of squares.
+    """x in float32 at least, for sums.
 
-    They leave the range of float16 and the precision of bfloat16.
+    Those of squares leave the range of float16; in bfloat16 3000 ones are 256.
     """
     return x.to(torch.promote_types(x.dtype, torch.float32))
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.nn.batch import Batch
+from fairgat.nn.columns import exact
 from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.normalise import spectrally_normalised, standardise
@@ -121,6 +122,7 @@ class LinkEncoder(nn.Module):
         Raises:
             IndexError: edges name a node outside 0 .. N-1.
         """
-        # Its gradient is faster than that of z[edges].
-        source, target = nn.functional.embedding(edges, z)
+        # Its gradient is faster than that of z[edges], but sums in z's type.
+        ends = nn.functional.embedding(edges, exact(z))
+        source, target = ends.to(z.dtype)
         return torch.linalg.vecdot(source, target)

@@ -1,5 +1,7 @@
 """GATConv against torch_geometric's, FairGATConv against its equations written out."""
 
+import copy
+
 import pytest
 import torch
 import torch_geometric.nn
@@ -148,6 +150,33 @@ def test_half_precision_is_that_of_the_numbers(width, center, edge_index, sensit
     assert half.dtype == torch.bfloat16
     single = layer.float()(x.float(), edge_index, sensitive)
     torch.testing.assert_close(half.float(), single, rtol=0.1, atol=0.1)
+
+
+def gradients(layer, x, edge_index, weights):
+    """Of x and of the parameters."""
+    x = x.detach().requires_grad_()
+    (layer(x, edge_index) * weights).sum().backward()
+    return [x.grad, *(each.grad for each in layer.parameters())]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("heads", [1, 3])
+def test_gradients_of_a_hub_in_half_precision_are_summed_in_single(dtype, heads):
+    """A sum of ones would end at 256 in bfloat16, and at 2048 in float16."""
+    torch.manual_seed(0)
+    nodes = 3000
+    star = torch.stack([torch.zeros(nodes).long(), torch.arange(nodes)])
+    edge_index = torch.cat([star, star.flip(0)], 1)
+    layer = GATConv(4, 4, heads, concat=False).to(dtype)
+    x, weights = (1 + torch.randn(nodes, 4)).to(dtype), torch.rand(nodes, 4) / nodes
+
+    found = gradients(layer, x, edge_index, weights.to(dtype))
+
+    exact = copy.deepcopy(layer).double()
+    exact.zero_grad()
+    expected = gradients(exact, x.double(), edge_index, weights.double())
+    for own, right in zip(found, expected, strict=True):
+        assert (own.double() - right).norm() <= 0.03 * right.norm()
 
 
 def test_moments_of_many_halves_do_not_overflow():

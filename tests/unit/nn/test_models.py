@@ -50,7 +50,8 @@ def dot_products(z, edges):
     return (source * target).sum(1)
 
 
-def test_the_decoder_takes_dot_products_of_the_ends(edge_index):
+def test_the_decoder_takes_dot_products_of_the_ends(double, edge_index):
+    """In float32 it would depend on the draw whether sums agree to six digits."""
     z = torch.randn(30, 8)
 
     results = []
@@ -64,6 +65,18 @@ def test_the_decoder_takes_dot_products_of_the_ends(edge_index):
     torch.testing.assert_close(*results)
     short = LinkEncoder.decode(z, edge_index.int())
     assert torch.equal(short, LinkEncoder.decode(z, edge_index))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_the_decoders_gradient_in_half_precision_is_summed_in_single(dtype):
+    z = torch.ones(3000, 4, dtype=dtype, requires_grad=True)
+    star = torch.stack([torch.zeros(3000).long(), torch.arange(3000)])
+
+    out = LinkEncoder.decode(z, star)
+    out.sum().backward()
+
+    assert out.dtype == dtype
+    assert z.grad[0].tolist() == pytest.approx([3001] * 4, rel=0.01)
 
 
 def test_the_decoder_of_no_edges_gives_none():
