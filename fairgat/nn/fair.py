@@ -1,6 +1,6 @@
 """FairGATConv: the attention layer of FairGAT."""
 
-import math
+from collections.abc import Sized
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -14,7 +14,12 @@ from fairgat.nn.csr import CSRGraph
 from fairgat.nn.graphs import graph_of
 from fairgat.nn.linear import is_plain, matrix_of
 from fairgat.nn.loops import Fill
-from fairgat.nn.normalise import Features, largest_singular_value, spectrally_normalised
+from fairgat.nn.normalise import (
+    Features,
+    check_eta,
+    largest_singular_value,
+    spectrally_normalised,
+)
 from fairgat.nn.shares import Shares
 
 
@@ -199,7 +204,7 @@ class FairGATConv(GATConv):
 
     def _check_steps(self) -> None:
         """Refuse an alpha_chi or eta with which there is no step 1 or step 3."""
-        alpha_chi, eta = self.alpha_chi, self.eta
+        alpha_chi = self.alpha_chi
         # A tensor's gradient would be lost, and a flag is no share.
         is_number = isinstance(alpha_chi, Real) and not isinstance(alpha_chi, bool)
         is_share = is_number and 0 <= alpha_chi <= 1
@@ -208,21 +213,20 @@ class FairGATConv(GATConv):
                 "alpha_chi must be a share of attention in [0, 1], `Shares` "
                 f"(`balanced_shares` makes them) or None, got {alpha_chi!r}"
             )
-        if eta is None:
-            return
-        if not isinstance(eta, Real) or not 0 < eta < math.inf:
-            raise ValueError(f"eta must be positive and finite, got {eta!r}")
+        check_eta(self.eta)
 
     @staticmethod
     def _check_unread(sensitive: Any, nodes: int) -> None:
         """Refuse what is no group of each node; GATConv takes `edge_attr` there."""
         if sensitive is None:
             return
-        got = getattr(sensitive, "shape", None)
-        if got is None:  # a list
+        got = ()  # one value
+        if hasattr(sensitive, "shape"):
+            got = tuple(sensitive.shape)
+        elif isinstance(sensitive, Sized):  # a list
             got = (len(sensitive),)
-        if tuple(got) != (nodes,):
+        if got != (nodes,):
             raise ValueError(
-                f"`sensitive` must have shape ({nodes},), got {tuple(got)}: features "
-                "of edges are `edge_attr`"
+                f"`sensitive` must have shape ({nodes},), got {got}: features of edges "
+                "are `edge_attr`"
             )

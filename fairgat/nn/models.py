@@ -9,7 +9,7 @@ from fairgat.nn.batch import Batch
 from fairgat.nn.columns import exact
 from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
-from fairgat.nn.normalise import spectrally_normalised, standardise
+from fairgat.nn.normalise import check_eta, spectrally_normalised, standardise
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 
@@ -29,6 +29,9 @@ class NodeClassifier(nn.Module):
         eta: step 3 on the linear layer's output Z, which is scaled to this standard
             deviation; None leaves it out.
         center: also subtract Z's mean.
+
+    Raises:
+        ValueError: eta is not positive and finite.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class NodeClassifier(nn.Module):
         center: bool = False,
     ) -> None:
         super().__init__()
+        check_eta(eta)
         self.conv1 = layer(in_channels, hidden)
         self.conv2 = layer(hidden, hidden)
         linear_type = SpectralLinear if spectral_norm and eta is None else nn.Linear
@@ -56,7 +60,8 @@ class NodeClassifier(nn.Module):
     ) -> Tensor:
         """(N, hidden) representations after the second attention layer.
 
-        Arguments and options are those of the layers' `forward`.
+        Arguments and options are those of the layers' `forward`, of which
+        `return_attention_weights` is for single layers.
         """
         h = self.conv1(x, graph, *arguments, **options).relu()
         return self.conv2(h, graph, *arguments, **options).relu()
@@ -71,6 +76,7 @@ class NodeClassifier(nn.Module):
         """
         z = self.linear(h).squeeze(1)
         if self.eta is not None:
+            check_eta(self.eta)  # it may have been set since
             graphs = Batch.of(batch, batch_size, h)
             z = standardise(z, self.eta, self.center, graphs)
         return z + self.bias

@@ -9,7 +9,9 @@ gradients and training are what they are without step 2, which is therefore not 
 where step 3 follows.
 """
 
+import math
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import torch
 from torch import Tensor, nn
@@ -68,6 +70,18 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # ------------------------------------------------------------------------------- step 3
+
+
+def check_eta(eta: object) -> None:
+    """Refuse what is no factor of step 3; None leaves the step out.
+
+    Raises:
+        ValueError: it is not positive and finite.
+    """
+    if eta is None:
+        return
+    if not isinstance(eta, Real) or not 0 < eta < math.inf:
+        raise ValueError(f"eta must be positive and finite, got {eta!r}")
 
 
 def standardise(

@@ -37,6 +37,18 @@ def test_without_step_3_the_logit_is_divided_by_the_norm_alone(double, edge_inde
     torch.testing.assert_close(model(x, edge_index), expected)
 
 
+@pytest.mark.parametrize("eta", [0, -1.0, float("nan"), "1"])
+def test_a_classifier_refuses_an_eta_that_is_no_deviation(eta, edge_index):
+    """0 would give all nodes the same logit, and -1 change every sign."""
+    message = "eta must be positive and finite"
+    with pytest.raises(ValueError, match=message):
+        NodeClassifier(GATConv, 5, 8, eta=eta)
+    model = NodeClassifier(GATConv, 5, 8)
+    model.eta = eta
+    with pytest.raises(ValueError, match=message):
+        model(torch.randn(30, 5), edge_index)
+
+
 def test_the_link_encoder_is_its_layers(edge_index):
     model, x = LinkEncoder(GATConv, 5, 8), torch.randn(30, 5)
 
