@@ -47,7 +47,8 @@ class Shares:
 
     Raises:
         ValueError: the shapes do not fit, the groups or kinds are no sorted values, a
-            row of `target` or `masses` does not sum to 1, or a listed mass is negative.
+            row of `target` or `masses` does not sum to 1, or a listed mass is negative
+            or goes to a group that its kind has no neighbours of.
     """
 
     groups: np.ndarray
@@ -160,8 +161,18 @@ def _check_shares(
             "each row of target and masses must sum to 1, with no mass below 0, got "
             f"{sums.tolist()}"
         )
-    if not np.array_equal(np.unique(kinds), kinds):
-        raise ValueError("kinds must be different and in ascending order")
+    are_numbers = (kinds >= 0) & (kinds < size << size)  # of `kinds_of`
+    if not np.array_equal(np.unique(kinds[are_numbers]), kinds):
+        raise ValueError(
+            "kinds must be different numbers, as `kinds_of` gives, in ascending order"
+        )
+    there = kinds[:, None] // size >> np.arange(size) & 1  # the groups T of each kind
+    is_lost = (masses > 0) & (there == 0)
+    if is_lost.any():
+        raise ValueError(
+            "a kind's masses go to the groups among its neighbours, those of "
+            f"{kinds[is_lost.any(1)].tolist()} to others, too"
+        )
 
 
 def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:

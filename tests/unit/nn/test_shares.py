@@ -355,6 +355,11 @@ REFUSED = {
         lambda: Shares([0, 1], np.eye(2), [6], [[3, 3]]),
         r"got \[1.0, 1.0, 6.0\]",
     ),
+    "a mass for a group that is not there": (
+        lambda: Shares([0, 1], np.eye(2), [2, 6], [[0.5, 0.5], [0.5, 0.5]]),
+        r"those of \[2\] to others",
+    ),
+    "no kind": (lambda: Shares([0, 1], np.eye(2), [8], [[1, 0]]), "kinds_of"),
     "a retention above 1": (
         lambda: balanced_shares([0, 1], NO_EDGES, 1.5),
         r"\[-1, 1\]",
