@@ -55,7 +55,8 @@ class GATConv(nn.Module):
         output (N, H * C), or (N, C) without concat.
 
     Raises:
-        ValueError: bipartite input or another fill_value is asked for.
+        ValueError: bipartite input, lazy initialisation or another fill_value is asked
+            for.
     """
 
     def __init__(
@@ -79,6 +80,12 @@ class GATConv(nn.Module):
                 "in_channels, out_channels and heads must be positive numbers, "
                 f"got {sizes}: neither bipartite graphs nor lazy initialisation are "
                 "supported"
+            )
+        is_width = isinstance(edge_dim, Integral) and edge_dim >= 0
+        if edge_dim is not None and not is_width:
+            raise ValueError(
+                f"edge_dim must be None or a number of features, got {edge_dim!r}: "
+                "lazy initialisation is not supported"
             )
         if not _fills(fill_value, edge_dim):
             raise ValueError(
@@ -335,8 +342,8 @@ class GATConv(nn.Module):
             )
         if graph.num_given is None:
             raise ValueError(
-                "edge features need edge_index of shape (2, E): a sparse matrix gives "
-                "them no order"
+                "edge features need edge_index of shape (2, E), or a CSRGraph made "
+                "from it: a sparse matrix, or arrays of a graph, give them no order"
             )
         if getattr(edge_attr, "layout", None) != torch.strided:
             got = getattr(edge_attr, "layout", type(edge_attr).__name__)

@@ -1,5 +1,8 @@
 """The edges of a graph: read and checked, with self-loops, sorted, and put in order."""
 
+from operator import index
+from typing import Any
+
 import numpy as np
 import torch
 from scipy.sparse import csr_array, csr_matrix
@@ -16,10 +19,10 @@ def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
     Raises:
         ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
     """
-    if getattr(num_nodes, "ndim", 0):
-        kind = type(num_nodes).__name__
+    if not _is_count(num_nodes):
+        got = type(num_nodes).__name__ if hasattr(num_nodes, "ndim") else num_nodes
         raise ValueError(
-            f"num_nodes must be a whole number, got {kind}: `sensitive` comes third"
+            f"num_nodes must be a whole number, got {got}: `sensitive` comes third"
         )
     if isinstance(edge_index, np.ndarray):
         edge_index = torch.as_tensor(edge_index)
@@ -30,6 +33,14 @@ def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
             f"{num_nodes - 1}: features or groups end there"
         )
     return edges
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it is a whole number, of any type, and not below 0."""
+    try:
+        return not getattr(value, "ndim", 0) and index(value) >= 0
+    except TypeError:
+        return False
 
 
 def with_self_loops(edges: np.ndarray, num_nodes: int) -> np.ndarray:

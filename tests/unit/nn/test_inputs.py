@@ -248,6 +248,10 @@ REFUSED = {
         "bipartite",
     ),
     "lazy": (lambda: GATConv(-1, 2), "lazy"),
+    "lazy features of edges": (
+        lambda: GATConv(3, 2, edge_dim=-1),
+        "edge_dim must be None or a number",
+    ),
     "no heads": (lambda: GATConv(3, 2, heads=0), "positive"),
     "a fill that is none": (
         lambda: GATConv(3, 2, edge_dim=4, fill_value="median"),
@@ -286,6 +290,7 @@ REFUSED = {
         lambda: with_third(torch.ones(9)),
         "features of edges are `edge_attr`",
     ),
+    "a group for all nodes": (lambda: with_third(1), r"shape \(30,\), got \(\)"),
     "a matrix as groups": (
         lambda: with_third(torch.ones(N, 3)),
         "features of edges are `edge_attr`",
@@ -297,6 +302,18 @@ REFUSED = {
     "groups before the number of nodes": (
         lambda: CSRGraph.from_edge_index(*random_graph(), N),
         "`sensitive` comes third",
+    ),
+    "no number of nodes": (
+        lambda: CSRGraph.from_edge_index(random_graph()[0], None),
+        "num_nodes must be a whole number, got None",
+    ),
+    "a fraction of nodes": (
+        lambda: CSRGraph.from_edge_index(random_graph()[0], 30.5),
+        "num_nodes must be a whole number, got 30.5",
+    ),
+    "less than no nodes": (
+        lambda: CSRGraph.from_edge_index(NO_EDGES, -1),
+        "num_nodes must be a whole number, got -1",
     ),
     "a CSR graph with self-loops": (
         lambda: gat(edge_index=csr_of(random_graph()[0]), add_self_loops=False),
