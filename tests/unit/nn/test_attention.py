@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from operators import passes, scores_and_features
 
-from fairgat.nn import CSRGraph, balanced_shares
+from fairgat.nn import CSRGraph, attention, balanced_shares
 from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax
 
 DTYPES = torch.float32, torch.float64  # the operators, and the reference
@@ -167,8 +167,11 @@ def test_the_exponential():
     torch.testing.assert_close(second.double(), expected, rtol=1e-6, atol=0)
 
 
-def test_the_same_bits_whatever_the_number_of_threads(threads):
+@pytest.mark.parametrize("fused", [True, False], ids=["operators", "reference"])
+def test_the_same_bits_whatever_the_number_of_threads(monkeypatch, fused, threads):
     """Rows are summed up by one thread each."""
+    if not fused:
+        monkeypatch.setattr(attention, "fused", lambda *x: False)
     edge_index, sensitive = random_graph(3000, 40_000)
     graph = CSRGraph.from_edge_index(edge_index, 3000, sensitive)
     given = scores_and_features(graph, 2, 48)
