@@ -27,14 +27,16 @@ class Batch:
         """Read `batch` and `batch_size` of a call for the nodes x (N, ...).
 
         Raises:
-            ValueError: a shape, type or device is wrong, or a graph has a number
-                outside 0 .. batch_size - 1.
+            ValueError: a shape, type or device is wrong, a graph has a number outside
+                0 .. batch_size - 1, or that is no whole number.
         """
         if batch is None:
             if size not in (None, 1):
                 raise ValueError(f"batch_size={size} needs `batch`, each node's graph")
             return None
         _check_form(batch, x)
+        if size is not None and not hasattr(size, "__index__"):
+            raise ValueError(f"batch_size must be a whole number, got {size!r}")
         # The numbers are not read where that would break a compiled or recorded graph.
         must_not_read = torch.compiler.is_compiling() or is_recorded(batch)
         if size is None or not must_not_read:

@@ -24,8 +24,8 @@ def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
         raise ValueError(
             f"num_nodes must be a whole number, got {got}: `sensitive` comes third"
         )
-    if isinstance(edge_index, np.ndarray):
-        edge_index = torch.as_tensor(edge_index)
+    if isinstance(edge_index, np.ndarray):  # which may be read-only, or reversed
+        edge_index = torch.from_numpy(np.array(edge_index, order="C"))
     edges = _ends(edge_index, num_nodes).detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
         raise ValueError(

@@ -219,6 +219,7 @@ def batched(batch, size=None):
         (lambda: batched([0] * 30), "got list"),
         (lambda: batched(torch.arange(30) - 1), "graphs -1 to 28"),
         (lambda: batched(torch.arange(30), 29), r"outside 0 \.\. 28"),
+        (lambda: batched(torch.arange(30), 30.0), "a whole number, got 30.0"),
         (lambda: batched(None, 8), "batch_size=8 needs `batch`"),
     ],
 )

@@ -44,6 +44,15 @@ def test_what_edges_have_is_sorted_as_they_are(self_loops, edge_index, sensitive
     assert torch.equal(target, graph.target)
 
 
+@pytest.mark.filterwarnings("error")
+def test_edges_may_be_an_array_that_is_read_only_or_reversed(edge_index):
+    array = edge_index.numpy().copy()
+    array.flags.writeable = False
+    for given, expected in ((array, edge_index), (array[::-1], edge_index.flip(0))):
+        graph = CSRGraph.from_edge_index(given, N, add_self_loops=False)
+        assert torch.equal(graph.edge_index, expected)
+
+
 @pytest.mark.parametrize(
     ("edge_index", "sensitive", "message"),
     [
