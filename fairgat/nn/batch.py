@@ -35,14 +35,14 @@ class Batch:
                 raise ValueError(f"batch_size={size} needs `batch`, each node's graph")
             return None
         _check_form(batch, x)
-        if size is not None and not hasattr(size, "__index__"):
-            raise ValueError(f"batch_size must be a whole number, got {size!r}")
         # The numbers are not read where that would break a compiled or recorded graph.
         must_not_read = torch.compiler.is_compiling() or is_recorded(batch)
         if size is None or not must_not_read:
             least, most = _bounds(batch)
             if size is None:
                 size = most + 1
+            elif not hasattr(size, "__index__"):
+                raise ValueError(f"batch_size must be a whole number, got {size!r}")
             if least < 0 or most >= size:
                 raise ValueError(
                     f"batch has graphs {least} to {most}, outside 0 .. {size - 1}"

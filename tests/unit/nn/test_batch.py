@@ -196,7 +196,10 @@ def test_a_compiled_batch(size, shares, channels, edge_index, sensitive, compile
     given = {"batch": torch.arange(30) % 3}
     if size is not None:
         given["batch_size"] = size
-    compiled = torch.compile(layer, backend="aot_eager", fullgraph=size is not None)
+    dynamic = True if shares else None  # with symbols for sizes
+    compiled = torch.compile(
+        layer, backend="aot_eager", fullgraph=size is not None, dynamic=dynamic
+    )
     results = []
     for function in (layer, compiled):
         x = features()
