@@ -343,7 +343,7 @@ class GATConv(nn.Module):
         if graph.num_given is None:
             raise ValueError(
                 "edge features need edge_index of shape (2, E), or a CSRGraph made "
-                "from it: a sparse matrix, or arrays of a graph, give them no order"
+                "from it: edges of a sparse matrix, or made by hand, have no order"
             )
         if getattr(edge_attr, "layout", None) != torch.strided:
             got = getattr(edge_attr, "layout", type(edge_attr).__name__)

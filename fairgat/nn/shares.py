@@ -167,7 +167,7 @@ def _check_shares(
             "kinds must be different numbers, as `kinds_of` gives, in ascending order"
         )
     there = kinds[:, None] // size >> np.arange(size) & 1  # the groups T of each kind
-    is_lost = (masses > 0) & (there == 0)
+    is_lost = (masses > 1e-6) & (there == 0)
     if is_lost.any():
         raise ValueError(
             "a kind's masses go to the groups among its neighbours, those of "
