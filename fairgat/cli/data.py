@@ -60,13 +60,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(run=run)
     for action in (where, add, stats):
-        action.add_argument(
-            "--config",
-            nargs="+",
-            action="extend",
-            metavar="FILE",
-            help="configuration files",
-        )
+        declare_config(action)
         action.add_argument(
             "--dataset",
             action="append",
@@ -75,9 +69,26 @@ def declare(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def declare_config(parser: argparse.ArgumentParser) -> None:
+    """Declare `--config`, which may be given several times; all its files count."""
+    parser.add_argument(
+        "--config",
+        nargs="+",
+        action="extend",
+        metavar="FILE",
+        help="configuration files (default: config.yaml)",
+    )
+
+
+def configured(arguments: argparse.Namespace) -> Config:
+    """Load the files of `--config`."""
+    files = arguments.config or ["config.yaml"]
+    return configuration.load_files(*files)
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Print the lines of the action that is asked for."""
-    config = configuration.load_files(*(arguments.config or ["config.yaml"]))
+    config = configured(arguments)
     if arguments.action == "where":
         lines: Iterable[str] = where(config, arguments.dataset)
     elif arguments.action == "add":

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from fairgat import cells, config, methods
-from fairgat.cli.data import check_out, make_graph
+from fairgat.cli.data import check_out, configured, declare_config, make_graph
 from fairgat.cli.evaluate import show_run
 from fairgat.config import Config
 from fairgat.data import datasets, splits
@@ -40,13 +40,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split", type=int, default=0, help="number of the split (default: 0)"
     )
-    parser.add_argument(
-        "--config",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="configuration files (default: config.yaml)",
-    )
+    declare_config(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -63,7 +57,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 
     `rest` are the options that only the method has: its hyperparameters.
     """
-    settings = config.load_files(*(arguments.config or ["config.yaml"]))
+    settings = configured(arguments)
     datasets.check(settings)
     adopt(settings.measures)  # which are shown, too
     name, method = arguments.dataset, arguments.method

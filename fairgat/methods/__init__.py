@@ -68,15 +68,19 @@ def implementation(name: str, task: Task) -> type:
     """
     from fairgat.methods import base  # here, as it imports torch
 
-    title = task.title().replace("_", "")
-    cls = getattr(module(name), title, None)
-    if cls is None:
+    title, found = class_name(task), module(name)
+    if not hasattr(found, title):
         raise ConfigError(
             f"{file_of(name)} has no class {title}: it does not do {task}"
         )
     kind = getattr(base, _KINDS[task])
-    by_path.check_class(module(name), title, kind, "fairgat.methods.base")
-    return cls
+    by_path.check_class(found, title, kind, "fairgat.methods.base")
+    return getattr(found, title)
+
+
+def class_name(task: Task) -> str:
+    """Name a method's class for a task, such as `NodeClassification`."""
+    return task.title().replace("_", "")
 
 
 def settings(

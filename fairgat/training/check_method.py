@@ -294,8 +294,7 @@ def _tasks(module: ModuleType, path: str) -> list[Task]:
     """List the tasks that a module has a class for."""
     tasks = []
     for task in TASKS:
-        name = task.title().replace("_", "")
-        if hasattr(module, name):
+        if hasattr(module, methods.class_name(task)):
             methods.implementation(path, task)  # which refuses what is no method
             tasks.append(task)
     if not tasks:
