@@ -9,6 +9,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--results-dir", type=Path, default=Path("results"), help="default: results"
     )
     parser.add_argument(
+        "--trained",
+        type=Path,
+        metavar="FOLDER",
+        help="of a run with judge_from: that folder, whose predictions are published",
+    )
+    parser.add_argument(
         "--pages-only",
         action="store_true",
         help="render README.md of what is published already",
@@ -23,5 +29,5 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.pages_only:
         reference.render_again(arguments.results_dir / "reference")
         return
-    published = reference.publish(arguments.results_dir)
+    published = reference.publish(arguments.results_dir, arguments.trained)
     print(f"published in {published}")

@@ -12,26 +12,33 @@ BUDGET = 25 << 20  # bytes, all runs together
 FIRST_SPLITS = 5  # are kept where all splits take more
 
 
-def chosen_runs(results: Path) -> list[Path]:
-    """List the run.json of each method's selected cell on the splits with scores.
+def chosen_runs(results: Path, trained: Path, rule: str) -> dict[Path, Path]:
+    """List the run.json of the cells in the tables, and where each is published.
 
-    Those that are at hand: a run that judges an earlier one has none. There may be
-    further ones, of runs with more splits or other settings, which are left out.
+    Those that are at hand, of the splits with scores. There may be further ones, of
+    runs with more splits or other settings, which are left out.
+
+    Args:
+        results: the run's folder.
+        trained: the folder with its trainings, if it judged those of another run.
+        rule: chose the cells.
     """
-    runs = []
+    places = []
     for winners in sorted(results.glob("summary/*/winners.csv")):
         task = winners.parent.name
         keys = ["dataset", "method", "cell"]
-        chosen = frames.read(winners, columns=keys)[keys].drop_duplicates()
+        chosen = frames.read(winners, columns=["rule", *keys])
+        chosen = chosen.loc[chosen["rule"] == rule, keys].drop_duplicates()
         scored = frames.read(winners.with_name("runs.csv"), columns=[*keys, "split"])
         scored = scored[[*keys, "split"]].drop_duplicates()
         for *cell, split in chosen.merge(scored, on=keys).itertuples(index=False):
-            folder = results / cell_folder(task, *cell)
-            runs.append(folder / f"split-{split}" / RUN_JSON)
-    return [run for run in runs if run.exists()]
+            folder = Path(cell_folder(task, *cell))
+            places.append(folder / f"split-{split}" / RUN_JSON)
+    runs = {trained / place: place for place in places}
+    return {run: place for run, place in runs.items() if run.exists()}
 
 
-def keep_predictions(results: Path, published: Path) -> None:
+def keep_predictions(trained: Path, published: Path) -> None:
     """Put the predictions of the reported epoch beside each run.json that is published.
 
     Of other epochs, which other rules would report, scores are published only. Where
@@ -42,7 +49,7 @@ def keep_predictions(results: Path, published: Path) -> None:
         DataError: a file is missing or damaged.
     """
     runs = sorted(published.glob(f"runs/**/{RUN_JSON}"))
-    sizes = {run: _reduced(results, published, run) for run in runs}
+    sizes = {run: _reduced(trained, published, run) for run in runs}
     split_of = {run: Record.read(run).split for run in runs}
     splits = sorted(set(split_of.values()))
 
@@ -58,13 +65,13 @@ def keep_predictions(results: Path, published: Path) -> None:
                 run.unlink()
 
 
-def _reduced(results: Path, published: Path, run: Path) -> int:
+def _reduced(trained: Path, published: Path, run: Path) -> int:
     """Write a published run's predictions; returns their size, 0 if it failed."""
     record = Record.read(run)
     if record.failure:
         return 0
-    trained = results / run.parent.relative_to(published) / PREDICTIONS
-    reported = unpack(load_npz(trained), record.reported)
+    whole = trained / run.parent.relative_to(published) / PREDICTIONS
+    reported = unpack(load_npz(whole), record.reported)
     kept = run.with_name(PREDICTIONS)
     save_npz(kept, **pack({record.reported: reported}))
     return kept.stat().st_size

@@ -28,22 +28,25 @@ from fairgat.publish.predictions import chosen_runs, keep_predictions
 LARGEST = 5 << 20  # bytes per file
 
 
-def publish(results: Path) -> Path:
+def publish(results: Path, trained: Path | None = None) -> Path:
     """Copy a run's files and studies into its folder `reference`, in place of the old.
 
-    A study that was published before and not made now is kept. Of each selected cell,
-    run.json and predictions go along. Of pages and pictures, .html and .png are left
-    out: .md and .svg show the same.
+    A study that was published before and not made now is kept. Of each cell in the
+    tables, run.json and predictions go along. Of pages and pictures, .html and .png are
+    left out: .md and .svg show the same.
 
     Args:
         results: the run's folder, whose provenance.json lists its files. Studies are in
             its folder `studies`, or in that of another results folder within it.
+        trained: the folder of the run whose trainings this one judged (`judge_from`),
+            for their predictions.
 
     Returns:
         The published folder, which stays what it was until the new one is whole.
 
     Raises:
-        DataError: this is no results folder, the run is not finished, a file was
+        DataError: this is no results folder, the run is not finished, `trained` has
+            none of its trainings, a file was
             changed after it was written or made again since provenance.json was, is too
             large to be kept under version control or lies elsewhere, two studies have
             one name, or `reference` is something that was not published.
@@ -53,6 +56,7 @@ def publish(results: Path) -> Path:
     _restore(folder)
     _check_replaceable(folder)
     copies = _copies(results, provenance["files"])
+    copies |= _runs(results, trained, provenance["config"])
     _check(results, copies)
     _check_same(results, copies, provenance["files"])
     for root in _roots_of_studies(results):
@@ -65,7 +69,7 @@ def publish(results: Path) -> Path:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
             copy(path, fresh / place)
-        keep_predictions(results, fresh)
+        keep_predictions(trained or results, fresh)
         _keep_studies(folder, fresh)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
@@ -160,12 +164,23 @@ def _check_replaceable(folder: Path) -> None:
 def _copies(results: Path, files: Iterable[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
-    for path in [*chosen_runs(results), *sorted(results.glob("studies/*/*"))]:
+    for path in sorted(results.glob("studies/*/*")):
         copies[path] = path.relative_to(results)
     for root in _roots_of_studies(results):
         copies |= _of_study(root)
     left_out = (".html", ".png", SUFFIX)
     return {path: copies[path] for path in copies if path.suffix not in left_out}
+
+
+def _runs(
+    results: Path, trained: Path | None, config: Mapping[str, Any]
+) -> dict[Path, Path]:
+    """List the run.json files of the cells in the tables, as `_copies` does."""
+    rule = config.get("selection", {}).get("rule")
+    runs = chosen_runs(results, trained or results, rule)
+    if trained and not runs:
+        raise DataError(f"{trained} has none of the trainings that {results} judges")
+    return runs
 
 
 def _roots_of_studies(results: Path) -> list[Path]:

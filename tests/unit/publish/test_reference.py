@@ -18,7 +18,7 @@ PROVENANCE = {
     "trained_at": [],
     "command": "snakemake --cores 2",
     "machine": {"cores": 2, "processor": "a processor"},
-    "config": {},
+    "config": {"selection": {"rule": "fair"}},
     "rules": {
         "train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}
     },
@@ -39,12 +39,12 @@ def publish(tmp_path):
     for name, text in FILES.items():
         write_text(results / name, text)
 
-    def published(**change):
+    def published(trained=None, **change):
         # Of what .md and .svg show, other formats are not published.
         made = [*FILES, "tables/comparison.html", "figures/account.png"]
         content = PROVENANCE | {"files": made} | change
         write_json(results / "provenance.json", content)
-        folder = reference.publish(results)
+        folder = reference.publish(results, trained)
         return (folder / "README.md").read_text()
 
     return published
@@ -93,23 +93,23 @@ def trained(tmp_path):
     """Write a run of GAT on Cora, of which epoch 7 stands for it."""
     write_text(
         tmp_path / "results/summary/link_prediction/winners.csv",
-        "dataset,method,cell\ncora,gat,default\npubmed,gat,\n",
+        "rule,dataset,method,cell\nfair,cora,gat,default\nfair,pubmed,gat,\n"
+        "paper,cora,gat,other\n",
     )
 
     scores = tmp_path / "results/summary/link_prediction/runs.csv"
     write_text(scores, "dataset,method,cell,split\n")
 
-    def write(split, failure=None, scored=True):
-        folder = (
-            tmp_path / f"results/runs/link_prediction/cora/gat/default/split-{split}"
-        )
+    def write(split, failure=None, scored=True, cell="default", results="results"):
+        runs = tmp_path / results / "runs"
+        folder = runs / f"link_prediction/cora/gat/{cell}/split-{split}"
         if scored:
-            write_text(scores, scores.read_text() + f"cora,gat,default,{split}\n")
+            write_text(scores, scores.read_text() + f"cora,gat,{cell},{split}\n")
         record = Record(
             task="link_prediction",
             dataset="cora",
             method="gat",
-            cell="default",
+            cell=cell,
             split=split,
             protocol="auc",
             epochs={"auc": 7, "final": 9},
@@ -154,6 +154,34 @@ def test_a_run_that_has_no_scores_is_not_published(publish, trained, tmp_path):
 
     runs = (tmp_path / "results/reference/runs").rglob("run.json")
     assert [run.parent.name for run in runs] == ["split-0"]
+
+
+def test_runs_of_cells_that_another_rule_chose_are_not_published(
+    publish, trained, tmp_path
+):
+    trained(0)
+    trained(0, cell="other")
+
+    publish()
+
+    runs = (tmp_path / "results/reference/runs").rglob("run.json")
+    assert [run.parts[-3] for run in runs] == ["default"]
+
+
+def test_predictions_of_a_judged_run_are_those_of_its_trainings(
+    publish, trained, tmp_path
+):
+    trained(0, results="earlier")
+    publish()
+    runs = tmp_path / "results/reference/runs"
+    assert not runs.exists()
+
+    publish(trained=tmp_path / "earlier")
+    (kept,) = runs.rglob("predictions.npz")
+    assert load_npz(kept)["epochs"].tolist() == [7]
+
+    with pytest.raises(DataError, match="has none of the trainings"):
+        publish(trained=tmp_path / "another")
 
 
 def test_a_run_that_failed_says_so_and_has_no_predictions(publish, trained, tmp_path):
@@ -275,7 +303,8 @@ def test_no_file_outside_of_the_run_is_published(publish, tmp_path, name):
 def test_no_run_outside_is_published_that_a_table_names(publish, tmp_path):
     results, cell = tmp_path / "results", "../../../../../x"
     summary = results / "summary/link_prediction"
-    write_text(summary / "winners.csv", f"dataset,method,cell\ncora,gat,{cell}\n")
+    chosen = f"rule,dataset,method,cell\nfair,cora,gat,{cell}\n"
+    write_text(summary / "winners.csv", chosen)
     write_text(summary / "runs.csv", f"dataset,method,cell,split\ncora,gat,{cell},0\n")
     for name in ("run.json", "predictions.npz"):
         write_text(results / f"runs/link_prediction/cora/gat/{cell}/split-0/{name}", "")
