@@ -1,5 +1,7 @@
 # What rules read and make, as functions of the configuration: narrow params, files, and code that depends on wildcards.
 
+from zipfile import BadZipFile, ZipFile
+
 
 def dataset_settings(wildcards):
     """What a data set's graph depends on: not its title, nor whether it is enabled."""
@@ -25,6 +27,15 @@ def more_splits():
 def megabytes(paths):
     """The size of those of the files that exist."""
     return sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 10**6
+
+
+def debiasing_memory(wildcards, input, attempt):
+    """Two float32 matrices of all pairs of nodes, and 2,000 MB; it grows with every attempt."""
+    nodes = 0
+    with suppress(BadZipFile, KeyError):  # the job that reads the damaged file says it
+        with ZipFile(input.graph) as arrays:
+            nodes = arrays.getinfo("labels.npy").file_size // 8
+    return (2000 + 8 * nodes**2 // 10**6) * attempt
 
 
 def task_of(wildcards):

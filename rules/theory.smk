@@ -17,7 +17,7 @@ rule theory:
     conda:
         ENV
     resources:
-        mem_mb=growing(2500),
+        mem_mb=growing(2500, per_mb=130),  # 1.3 times what training takes
         runtime=growing(30),
         gpu=GPU,
     params:

@@ -17,7 +17,7 @@ rule debias:
         ENV
     threads: CONFIG.training.threads
     resources:
-        mem_mb=growing(5000),  # two dense N x N matrices: 2.9 GB on Recidivism
+        mem_mb=debiasing_memory,
         runtime=growing(60),
     params:
         code=code("debias", without=("nn/__init__", "methods/__init__")),  # it computes without them

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 from tests.workflow.conftest import DEMO, RESULTS, Workflow
@@ -161,6 +162,30 @@ def test_as_a_module_out_of_a_repository(fresh, tmp_path):
     )
     assert run.returncode == 0, run.stdout
     assert (folder / "counts.json").exists()
+
+
+def test_edits_is_given_memory_for_all_pairs_of_nodes(fresh):
+    """As a cluster is asked for it; of 50,000 people no attempt had enough once."""
+    for path in ("raw/demo-social/manifest.json", "inputs/demo-social/file"):
+        (fresh.results / "data" / path).parent.mkdir(parents=True)
+        (fresh.results / "data" / path).write_text("")
+    graph = fresh.results / "data/graphs/demo-social.npz"
+    graph.parent.mkdir()
+    np.savez_compressed(graph, labels=np.zeros(50_000, dtype=np.int64))
+    graph.with_suffix(".columns.json").write_text("")
+    split = fresh.results / "data/splits/node_classification/demo-social/split-0.npz"
+    split.parent.mkdir(parents=True)
+    split.write_text("")
+    submit = "echo {resources.mem_mb} > asked; false"
+
+    fresh.snakemake(
+        *("--executor", "cluster-generic", "--cluster-generic-submit-cmd", submit),
+        *("--jobs", "1", "--"),
+        f"{RESULTS}/data/debiased/demo-social/edits/split-0.npz",
+    )
+
+    needed = 2 * 4 * 50_000**2 / 1e6
+    assert needed < int((fresh.folder / "asked").read_text()) < 1.2 * needed
 
 
 OWN = {
