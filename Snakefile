@@ -47,6 +47,7 @@ rule all:
 onstart:
     say_what_stands_in()
     check_methods()
+    leave_key()
     fairgat.files.remove_unfinished(CONFIG.results_dir)
     fairgat.processes.kill_jobs_at_second_interrupt()
 

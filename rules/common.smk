@@ -74,6 +74,7 @@ try:
     if workflow.is_main_process:
         PLAN.check_not_empty()
         PLAN.check_targets(sys.argv[1:])
+        fairgat.plan.check_known(CONFIG.results_dir, sys.argv[1:])
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     try:
         STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
@@ -260,6 +261,12 @@ def check_methods():
         raise WorkflowError(str(error)) from None
     with suppress(OSError, fairgat.errors.DataError):
         fairgat.files.write_text(CHECKED, methods_digest())
+
+
+def leave_key():
+    """Leave in the results what tells that this folder's .snakemake/ knows them."""
+    with suppress(OSError, fairgat.errors.DataError):  # a disk that refuses stops the jobs
+        fairgat.plan.leave_key(CONFIG.results_dir)
 
 
 def say_what_stands_in():

@@ -17,7 +17,7 @@ PARTS = RESULTS | {
     *("tables", "figures", "audit", "costs", "studies", "workflow"),
     *("explore.html", "report.html", "provenance.json", "provenance.json.sha256"),
     *("provenance.html", "ro-crate-metadata.json"),
-    ".snakemake_timestamp",
+    *(".snakemake_timestamp", ".snakemake-key"),
 }
 WHOLE = PARTS | {*FOLDERS, ".venv"}  # other folders go where they are empty
 

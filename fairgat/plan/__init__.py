@@ -1,9 +1,9 @@
 """What is to be run.
 
-These are the runs and their files (`runs.py`), and the code that each rule runs through
-(`modules.py`). In: a `Config` and the package's own source. Out: paths as Snakemake
-knows them, under `results_dir`. Nothing is made, and nothing heavy is imported, because
-every Snakemake process on every node reads the rules.
+These are the runs and their files (`runs.py`), the code that each rule runs through
+(`modules.py`), and whether results may be gone on with (`records.py`). In: a `Config` and the package's own source. Out: paths as Snakemake
+knows them, under `results_dir`. Nothing heavy is imported, because every Snakemake process
+on every node reads the rules.
 """
 
 from fairgat.plan.modules import (
@@ -16,4 +16,5 @@ from fairgat.plan.modules import (
     method_modules,
     method_path,
 )
+from fairgat.plan.records import check_known, leave_key
 from fairgat.plan.runs import TAKEN, Plan, Run, cell_folder, check_targets

@@ -60,6 +60,14 @@ def test_what_snakemake_would_pass_over_is_refused(demo):
     assert f"Write: --configfile {DEMO} configs/own.yaml" in run.stdout
 
 
+def test_results_of_another_checkout_are_not_gone_on_with(fresh):
+    fresh.results.mkdir(parents=True)
+    (fresh.results / ".snakemake-key").write_text("of another checkout")
+    run = fresh.snakemake("-n")
+    assert run.returncode != 0
+    assert f"{RESULTS} was made from another folder" in run.stdout
+
+
 def test_a_file_of_earlier_versions_names_its_successor(demo):
     folder = f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0"
     run = demo.snakemake("-n", "--", f"{folder}/metrics.json")
