@@ -1,9 +1,10 @@
 """What is to be run.
 
 These are the runs and their files (`runs.py`), the code that each rule runs through
-(`modules.py`), and whether results may be gone on with (`records.py`). In: a `Config` and the package's own source. Out: paths as Snakemake
-knows them, under `results_dir`. Nothing heavy is imported, because every Snakemake process
-on every node reads the rules.
+(`modules.py`), and whether results may be gone on with (`records.py`). In: a `Config`
+and the package's own source. Out: paths as Snakemake knows them, under `results_dir`.
+Nothing heavy is imported, because every Snakemake process on every node reads the
+rules.
 """
 
 from fairgat.plan.modules import (

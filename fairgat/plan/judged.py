@@ -21,8 +21,8 @@ def check_judged(config: Config) -> None:
     defaults (`fairgat.scores.asked`).
 
     Raises:
-        ConfigError: it is no run's folder or the one that is written to, or a setting
-            that decided its training differs.
+        ConfigError: it is no run's folder or the one that is written to, this one has
+            trainings of its own, or a setting that decided its training differs.
     """
     folder = Path(config.judge_from or "")
     has_results = (folder / "summary").is_dir() or (folder / "runs").is_dir()
@@ -34,6 +34,13 @@ def check_judged(config: Config) -> None:
     if folder.resolve() == Path(config.results_dir).resolve():
         raise ConfigError(
             f"judge_from: {folder} is results_dir, too; write to another folder"
+        )
+    own = next(Path(config.results_dir, "runs").rglob("run.json"), None)
+    if own:
+        raise ConfigError(
+            f"results_dir: {config.results_dir} has trainings of its own ({own}), and "
+            f"the scores and tables of {folder} would take the place of theirs; write "
+            "to another folder"
         )
     earlier = recorded(config)
     asked = config.model_dump(mode="json")

@@ -75,6 +75,15 @@ def test_a_run_by_other_settings_is_refused(earlier, recorded, words):
         plan(earlier)
 
 
+def test_a_run_is_not_judged_into_the_results_of_another_training(earlier, tmp_path):
+    own = tmp_path / "own"
+    write_text(own / "runs/node_classification/social/gat/runs.csv", "")
+    plan(earlier, results_dir=str(own))
+    write_text(own / "runs/node_classification/social/gat/default/split-0/run.json", "")
+    with pytest.raises(ConfigError, match="trainings of its own"):
+        plan(earlier, results_dir=str(own))
+
+
 def test_what_is_no_earlier_run_is_refused(earlier, tmp_path):
     with pytest.raises(ConfigError, match="neither runs nor summary"):
         plan(tmp_path)
