@@ -34,7 +34,8 @@ def made(root: Path) -> Iterator[Path]:
     yield from _parts(results)
     for folder in _results_within(results):
         yield from _parts(folder)
-        yield results / f"{folder.name}.html"  # its report, by `make evidence`
+        for study in folder.glob("studies/*"):  # its report, by `make evidence`
+            yield results / f"{study.name}.html"
 
 
 def _results_within(folder: Path) -> Iterator[Path]:

@@ -20,7 +20,8 @@ MADE = [
     "by-hand/runs/run.json",
     *(f"results/{name}" for name in RUN),
     *(f"results/power/{name}" for name in RUN),
-    "results/power.html",
+    *("results/power/studies/power/table.md", "results/power.html"),
+    *("results/power/studies/epochs/table.md", "results/epochs.html"),
     *(f"results/power/again/{name}" for name in RUN),
 ]
 
