@@ -5,6 +5,7 @@ They are found by name, and by following imports.
 
 import ast
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 from fairgat.by_path import is_path, moved_method
 from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.files import sha256_of
+from fairgat.files import sha256_of, stays_inside
 
 KINDS = (
     "runs",
@@ -280,9 +281,9 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
                 f"{path}, line {node.lineno}: write this import in full, as `from "
                 "fairgat...`"
             )
-        case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")):
+        case ast.Constant(value=str(text)) if stays_inside(text):
             named = path.parent / text
-            return [named] if named.is_file() else []
+            return [named] if os.path.isfile(named) else []  # a long text is no error
     return []
 
 

@@ -117,11 +117,14 @@ def test_a_name_that_begins_like_one_left_out_is_followed(package):
 def test_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
     package(
         workflow_scripts__job="import fairgat.facts",
-        fairgat__facts="f = 'a/facts.yaml', 'b/lost.yaml'",
+        fairgat__facts="f = 'a/facts.yaml', 'a/weights.csv', 'b/lost.yaml', 'a', ''\n"
+        f"g = '/proc/meminfo', '../outside.csv', '{'long' * 999}', 'a\\0'",
     )
-    (tmp_path / "fairgat/a/facts.yaml").write_text("x: 1")
+    for name in ("fairgat/a/facts.yaml", "fairgat/a/weights.csv", "outside.csv"):
+        (tmp_path / name).write_text("x: 1")
     (tmp_path / "fairgat/a/page.md.j2").write_text("")
-    assert closure(JOB) == ["fairgat/a/facts.yaml", "fairgat/facts.py"]
+    named = ["fairgat/a/facts.yaml", "fairgat/a/weights.csv"]
+    assert closure(JOB) == [*named, "fairgat/facts.py"]
 
 
 def test_what_a_page_computes_of_settings_is_part_of_it_and_what_may_be_set_is_not():
