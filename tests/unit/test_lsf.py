@@ -1,11 +1,11 @@
-"""The state of an LSF job, from a stand-in for `bjobs`."""
+"""LSF jobs, by stand-ins for `bjobs` and `bkill`."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-STATUS = Path(__file__).resolve().parents[2] / "profiles/lsf/status"
+LSF = Path(__file__).resolve().parents[2] / "profiles/lsf"
 SUBMITTED = "Job <17> is submitted to default queue <normal>."
 
 
@@ -28,7 +28,19 @@ def test_a_job_has_failed_only_where_lsf_says_so(tmp_path, answer, expected):
     path = f"{tmp_path}:/usr/bin:/bin"
 
     said = subprocess.run(
-        [STATUS, SUBMITTED], env={"PATH": path}, capture_output=True, text=True
+        [LSF / "status", SUBMITTED], env={"PATH": path}, capture_output=True, text=True
     )
 
     assert said.stdout.strip() == expected
+
+
+def test_jobs_are_ended_by_their_numbers(tmp_path):
+    bkill = tmp_path / "bkill"
+    bkill.write_text(f'#!/bin/bash\necho "$@" > {tmp_path}/ended\n')
+    bkill.chmod(0o755)
+    path = f"{tmp_path}:/usr/bin:/bin"
+
+    submitted = [SUBMITTED, "Job <18> is submitted to queue <24>."]
+    subprocess.run([LSF / "cancel", *submitted], env={"PATH": path}, check=True)
+
+    assert (tmp_path / "ended").read_text() == "17 18\n"
