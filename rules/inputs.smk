@@ -34,7 +34,7 @@ def debiasing_memory(wildcards, input, attempt):
     nodes = 0
     with suppress(BadZipFile, KeyError):  # the job that reads the damaged file says it
         with ZipFile(input.graph) as arrays:
-            nodes = arrays.getinfo("labels.npy").file_size // 8
+            nodes = arrays.getinfo("labels.npy").file_size // 8  # int64
     return (2000 + 8 * nodes**2 // 10**6) * attempt
 
 

@@ -173,7 +173,7 @@ def test_as_a_module_out_of_a_repository(fresh, tmp_path):
 
 
 def test_edits_is_given_memory_for_all_pairs_of_nodes(fresh):
-    """As a cluster is asked for it; of 50,000 people no attempt had enough once."""
+    """As a cluster is asked for it."""
     for path in ("raw/demo-social/manifest.json", "inputs/demo-social/file"):
         (fresh.results / "data" / path).parent.mkdir(parents=True)
         (fresh.results / "data" / path).write_text("")
