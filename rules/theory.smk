@@ -6,6 +6,7 @@ rule theory:
         graph=results("data/graphs/{dataset}.npz"),
         splits=lambda w: PLAN.splits(task_of(w), w.dataset),
         selection=lambda w: PLAN.selection(task_of(w), w.dataset, w.method),
+        runs=lambda w: PLAN.outputs("run.json", task_of(w), w.dataset, w.method),
         models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
     output:
@@ -23,11 +24,7 @@ rule theory:
     params:
         what="theory",
         code=lambda w: code("theory", method_module(w)),
-        runs=method_runs,
-        module=lambda w: CONFIG.module(w.method),
-        settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
-        training=training_of,
-        seed=lambda w: CONFIG.training_seed(w.method),
+        numbers=lambda w: CONFIG.split_numbers(w.dataset),
         device=CONFIG.training.device,
     message:
         "Measure the theory of {wildcards.method} on {wildcards.dataset}"
@@ -39,6 +36,7 @@ use rule theory as account with:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         splits=lambda w: PLAN.splits(task_of(w), w.dataset),
+        runs=lambda w: PLAN.outputs("run.json", task_of(w), w.dataset, w.method),
         models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
     output:

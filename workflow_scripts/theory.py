@@ -10,22 +10,14 @@ with logged(snakemake):
     from fairgat.theory.runs import measure_runs
 
     torch.set_num_threads(snakemake.threads)
-    wildcards, given, params = snakemake.wildcards, snakemake.input, snakemake.params
+    given, params = snakemake.input, snakemake.params
     use(params.device)
     frame = measure_runs(
         params.what,
-        wildcards.dataset,
-        wildcards.method,
-        runs=params.runs,
-        models=given.models,
-        module=params.module,
-        settings=params.settings,
-        training=params.training,
-        seed=params.seed,
-        graph=given.graph,
-        split_files=given.splits,
-        selection=given.get("selection"),
-        debiased=given.debiased,
+        given.runs,
+        given.graph,
+        dict(zip(params.numbers, given.splits, strict=True)),
+        given.get("selection"),
     )
     frames.write(snakemake.output[0], frame)
     print(f"{len(frame)} rows")

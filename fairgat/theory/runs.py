@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from fairgat import cells, files, methods
-from fairgat.config import Model, NodeTraining
+from fairgat import files, methods
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, NotDefined
@@ -27,37 +26,6 @@ MEASURED = {"theory": (measure, LayerTerms), "account": (account, Account)}
 """What measures a trained method, and the class of its results."""
 
 
-def rebuild(
-    module: str,
-    settings: Model,
-    graph: Graph,
-    split: Mapping[str, Any],
-    training: NodeTraining,
-    seed: int,
-    model: str | Path,
-    arrays: Mapping[str, np.ndarray],
-    debiased: str | Path | None = None,
-) -> Method:
-    """Make a trained method from the arrays of its model.npz.
-
-    Args:
-        model: the file that they are from, for errors.
-        arrays: its content.
-        module, settings, graph, split, training, seed, debiased: as
-            `fairgat.training.job.build` takes them.
-
-    Raises:
-        DataError: the arrays are not those of the method; the message names the file,
-            `model`.
-    """
-    method = build(module, settings, graph, dict(split), training, seed, debiased)
-    try:
-        method.load({name: tensor(array) for name, array in arrays.items()})
-    except RuntimeError as error:
-        raise DataError(f"{model} does not fit the method {module}: {error}") from None
-    return method
-
-
 def trained(
     directory: Path,
     record: Record,
@@ -68,39 +36,42 @@ def trained(
     """Make the method of a finished run, trained, from the run's folder.
 
     Args:
+        directory: the run's folder.
         data: the folder of its graph, split and debiased graphs.
         graph, split: the run's.
+
+    Raises:
+        DataError: model.npz is missing or damaged, or is not of the run's method.
+        NotDefined: the method is not defined for this graph.
     """
-    model, debiased = directory / "model.npz", data / "debiased"
-    edited = debiased / record.dataset / record.method / f"split-{record.split}.npz"
-    return rebuild(
-        module=record.module,
-        settings=methods.settings(record.module, dict(record.settings)),
-        graph=graph,
-        split=split,
-        training=record.trained_by,
-        seed=record.seed,
-        model=model,
-        arrays=load_npz(model),
-        debiased=edited if edited.exists() else None,
+    debiased = data / "debiased" / record.dataset / record.method
+    edited = debiased / f"split-{record.split}.npz"
+    method = build(
+        record.module,
+        methods.settings(record.module, dict(record.settings)),
+        graph,
+        dict(split),
+        record.trained_by,
+        record.seed,
+        edited if edited.exists() else None,
     )
+
+    model = directory / "model.npz"
+    weights = {name: tensor(array) for name, array in load_npz(model).items()}
+    try:
+        method.load(weights)
+    except RuntimeError as error:
+        what = f"{model} does not fit the method {record.module}"
+        raise DataError(f"{what}: {error}") from None
+    return method
 
 
 def measure_runs(
     what: Literal["theory", "account"],
-    dataset: str,
-    method: str,
-    runs: Sequence[tuple[str, int]],
-    models: Sequence[str | Path],
-    *,
-    module: str,
-    settings: Mapping[str, Any],
-    training: Mapping[str, Any],
-    seed: int,
+    runs: Sequence[str | Path],
     graph: str | Path,
-    split_files: Sequence[str | Path],
+    split_files: Mapping[int, str | Path],
     selection: str | Path | None = None,
-    debiased: Sequence[str | Path] = (),
 ) -> pd.DataFrame:
     """Measure the terms of each layer, or account for the gaps, of a method's runs.
 
@@ -108,16 +79,11 @@ def measure_runs(
 
     Args:
         what: a key of MEASURED.
-        runs: cell and split of each run.
-        models: model.npz of each run; those without arrays are of runs that failed, and
-            have no rows.
-        module, settings, training, seed: of the training jobs; the settings without the
-            cell's hyperparameters.
-        graph, split_files: the graph's file, and that of each split, in the order in
-            which `runs` first names it.
+        runs: run.json of each run; those that failed have no rows.
+        graph: the graph's file, in the folder `graphs` of the runs' data.
+        split_files: that of each split, by its number.
         selection: the method's selection JSON, to measure the runs of the selected cell
             only.
-        debiased: the debiased graph of each split, for a method that needs one.
 
     Returns:
         IDENTITY and the fields of what is measured, a row for each of them, run by run.
@@ -130,41 +96,27 @@ def measure_runs(
     """
     measure_one, result_class = MEASURED[what]
     columns = [*IDENTITY, *(field.name for field in fields(result_class))]
-    data, protocol = Graph.load(graph), NodeTraining(**training)
-    split_numbers = list(dict.fromkeys(split for _, split in runs))
-    split_file_of = dict(zip(split_numbers, split_files, strict=False))
-    # Empty for a method that needs none.
-    debiased_of = dict(zip(split_numbers, debiased, strict=False))
+    whole, data = Graph.load(graph), Path(graph).parents[1]
     winner = None
     if selection:
-        winner = files.read_json(selection)["winner"]
-        print(f"the selected cell of {method} on {dataset}: {winner}")
+        chosen = files.read_json(selection)
+        winner = chosen["winner"]
+        place = f"{chosen['method']} on {chosen['dataset']}"
+        print(f"the selected cell of {place}: {winner}")
 
     rows = []
-    for (cell, split), model in zip(runs, models, strict=True):
-        if selection and cell != winner:
+    for path in runs:
+        record = Record.read(path)
+        if record.failure or (selection and record.cell != winner):
             continue
-        arrays = load_npz(model)
-        if not arrays:
-            continue
+        split = splits.load(split_files[record.split])
         try:
-            trained_method = rebuild(
-                module=module,
-                settings=methods.settings(
-                    module, {**settings, **cells.from_path(cell)}
-                ),
-                graph=data,
-                split=splits.load(split_file_of[split]),
-                training=protocol,
-                seed=splits.seed_of(seed, dataset, split),
-                model=model,
-                arrays=arrays,
-                debiased=debiased_of.get(split),
-            )
-            results = measure_one(trained_method)
+            method = trained(Path(path).parent, record, data, whole, split)
+            results = measure_one(method)
         except NotDefined as error:  # as it is then for each of the method's runs
-            print(f"{method} on {dataset}: {error}")
+            print(f"{record.method} on {record.dataset}: {error}")
             return pd.DataFrame(columns=columns)
+        run = [getattr(record, name) for name in IDENTITY]
         for result in results:
-            rows.append((dataset, method, cell, split, *astuple(result)))
+            rows.append((*run, *astuple(result)))
     return pd.DataFrame(rows, columns=columns)

@@ -1,6 +1,7 @@
 """The theory measured on finished runs, and in the history of training."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -12,7 +13,7 @@ from dense import small_graph, write_graph
 from fairgat import cells, methods, theory
 from fairgat.config import NodeTraining
 from fairgat.data import splits
-from fairgat.data.graph import Graph, load_npz, save_npz
+from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError
 from fairgat.plan import Run
 from fairgat.theory.account import PARTS
@@ -36,8 +37,13 @@ def folder(tmp_path_factory):
     for method, (_, cell, _) in METHODS.items():
         for k in range(2):
             train(folder, method, k, folder)
-        (folder / f"{method}.json").write_text(json.dumps({"winner": cell}))
+        write_selection(folder / f"{method}.json", method, cell)
     return folder
+
+
+def write_selection(path, method, cell):
+    chosen = {"method": method, "dataset": "d", "winner": cell}
+    path.write_text(json.dumps(chosen))
 
 
 def run_of(folder, name, k):
@@ -46,18 +52,18 @@ def run_of(folder, name, k):
 
 def train(folder, name, k, into, **options):
     module, cell, settings = METHODS[name]
-    return training.run(
-        Run("node_classification", "d", name, cell, k),
-        module,
-        settings | cells.from_path(cell),
-        TRAINING,
-        1,
-        0,
-        folder / "graph.npz",
-        folder / f"split-{k}.npz",
-        run_of(into, name, k),
-        **options,
-    )
+    given = {
+        "job": Run("node_classification", "d", name, cell, k),
+        "module": module,
+        "settings": settings | cells.from_path(cell),
+        "training": TRAINING,
+        "threads": 1,
+        "seed": 0,
+        "graph": folder / "graph.npz",
+        "split": folder / f"split-{k}.npz",
+        "directory": run_of(into, name, k),
+    }
+    return training.run(**given | options)
 
 
 def built(folder, module, settings):
@@ -74,19 +80,13 @@ def reported(run):
 
 
 def measured(folder, name, what="theory", **options):
-    module, cell, settings = METHODS[name]
     given = {
-        "runs": [(cell, k) for k in range(2)],
-        "models": [run_of(folder, name, k) / "model.npz" for k in range(2)],
-        "module": module,
-        "settings": settings,
-        "training": TRAINING,
-        "seed": 0,
+        "runs": [run_of(folder, name, k) / "run.json" for k in range(2)],
         "graph": folder / "graph.npz",
-        "split_files": [folder / f"split-{k}.npz" for k in range(2)],
+        "split_files": {k: folder / f"split-{k}.npz" for k in range(2)},
         "selection": folder / f"{name}.json" if what == "theory" else None,
     }
-    return measure_runs(what, "d", name, **given | options)
+    return measure_runs(what, **given | options)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -112,11 +112,15 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
 
 def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
     name, (_, cell, _) = "fair$gat_", METHODS["fair$gat_"]
-    np.savez(tmp_path / "failed.npz")
-    models = [tmp_path / "failed.npz"]
-    models += [run_of(folder, name, k) / "model.npz" for k in range(2)]
-    runs = [("alpha_chi_max~0.25", 0), (cell, 0), (cell, 1)]
-    read = measured(folder, name, "account", runs=runs, models=models)
+    settings = {"shares": "balanced"}  # for groups, of which this graph has one
+    one_group = replace(Graph.load(folder / "graph.npz"), sensitive=np.zeros(90, int))
+    one_group.save(tmp_path / "one.npz")
+    failed = train(
+        folder, name, 0, tmp_path, settings=settings, graph=tmp_path / "one.npz"
+    )
+    assert failed.failure
+    runs = [run_of(tmp_path, name, 0), *[run_of(folder, name, k) for k in range(2)]]
+    read = measured(folder, name, "account", runs=[run / "run.json" for run in runs])
     assert set(read["cell"]) == {cell}
     assert len(read) == 2 * 3 * 3
     graph = Graph.load(folder / "graph.npz")
@@ -133,25 +137,16 @@ def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
 
 @pytest.mark.parametrize("what", ["theory", "account"])
 def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys, what):
-    path = tmp_path / "model.npz"
-    mlp = built(folder, "mlp", methods.settings("mlp", {}))
-    weights = mlp.model.state_dict()
-    save_npz(path, **{name: weights[name].numpy() for name in weights})
-    options = {
-        "module": "mlp",
-        "settings": {},
-        "selection": None,
-        "runs": [("default", 0)],
-        "models": [path],
-    }
-    frame = measured(folder, "gat", what, **options)
+    train(folder, "gat", 0, tmp_path, module="mlp")
+    runs = [run_of(tmp_path, "gat", 0) / "run.json"]
+    frame = measured(folder, "gat", what, runs=runs)
     assert frame.empty
     assert "layer" in frame
     assert "gat on d: the theory is about" in capsys.readouterr().out
 
 
 def test_without_a_selected_cell_there_are_no_rows(folder, tmp_path, capsys):
-    (tmp_path / "none.json").write_text('{"winner": null}')
+    write_selection(tmp_path / "none.json", "gat", None)
     assert measured(folder, "gat", selection=tmp_path / "none.json").empty
     assert "the selected cell of gat on d: None" in capsys.readouterr().out
 
@@ -167,12 +162,15 @@ def test_of_three_groups_the_theorem_as_printed_has_no_value(folder, tmp_path):
 
 
 def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
-    foreign = tmp_path / "model.npz"
-    with pytest.raises(DataError, match=str(foreign)):
-        measured(folder, "gat", models=[foreign] * 2)
+    train(folder, "gat", 0, tmp_path)
+    run = run_of(tmp_path, "gat", 0)
+    foreign = run / "model.npz"
+    foreign.unlink()
+    with pytest.raises(DataError, match=re.escape(str(foreign))):
+        measured(folder, "gat", runs=[run / "run.json"])
     np.savez(foreign, wrong=np.zeros(3))
-    with pytest.raises(DataError, match=f"{foreign} does not fit the method gat"):
-        measured(folder, "gat", models=[foreign] * 2)
+    with pytest.raises(DataError, match=r"model\.npz does not fit the method gat"):
+        measured(folder, "gat", runs=[run / "run.json"])
 
 
 def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
