@@ -9,22 +9,25 @@ def study_files(name):
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in STUDY_RUNS]
 
 
+def predictions(runs):
+    """The predictions of runs, beside their run.json."""
+    return [str(Path(run).with_name("predictions.npz")) for run in runs]
+
+
 def study_regrouped():
     """What it takes to measure the runs on a data set by the groups of another: `fairgat.scores.regrouped`."""
     asked, names = [], dict.fromkeys(row.dataset for row in STUDY)
     for name in (name for name in names if CONFIG.study.measured_by.get(name) in names):
         task, by = CONFIG.datasets[name].task, CONFIG.study.measured_by[name]
         methods = dict.fromkeys(row.method for row in STUDY if row.dataset == name)
-        runs = [run for method in methods for run in PLAN.runs(task, name, method)]
+        runs = [path for method in methods for path in PLAN.outputs("run.json", task, name, method)]
         asked.append(
             {
                 "dataset": name,
                 "by": by,
                 "graphs": [PLAN.trained(f"data/graphs/{each}.npz") for each in (name, by)],
                 "splits": dict(zip(CONFIG.split_numbers(name), PLAN.splits(task, name))),
-                "predictions": [
-                    (run.method, run.cell, run.split, PLAN.trained(f"{run.folder}/predictions.npz")) for run in runs
-                ],
+                "runs": runs,
             }
         )
     return asked
@@ -42,7 +45,7 @@ rule study:
         selections=study_files("selection.json"),
         stats=[results(f"data/graphs/{dataset}.stats.json") for dataset in dict.fromkeys(run[1] for run in STUDY_RUNS)],
         regrouped=[
-            [*each["graphs"], *each["splits"].values(), *(path for *_, path in each["predictions"])]
+            [*each["graphs"], *each["splits"].values(), *each["runs"], *predictions(each["runs"])]
             for each in study_regrouped()
         ],
         account=PLAN.files("account") if CONFIG.study.accounts else [],

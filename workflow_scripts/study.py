@@ -29,8 +29,7 @@ with logged(snakemake):
     for options in snakemake.params.regrouped:
         of_dataset = [s for s in selections if s["dataset"] == options["dataset"]]
         winners = {each["method"]: each["winner"] for each in of_dataset}
-        other_groups = regrouped(shards, winners, **options)
-        scores.append(study.every_measure(settings, other_groups))
+        scores.append(regrouped(winners=winners, **options))
     frames.write(output.scores, pd.concat(scores))
     stats = map(read_json, snakemake.input.stats)
     frames.write(output.graphs, study.graphs(stats))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fairgat.config.shown import StudySettings
 from fairgat.report import escape, rows
-from fairgat.scores.compare import RUN, by_run, compare, with_splits_needed
+from fairgat.scores.compare import RUN, SCORES, by_run, compare, with_splits_needed
 
 COLUMNS = (
     "dataset",
@@ -43,8 +43,6 @@ COLUMNS = (
 )
 """Of differences.csv."""
 TEXTS = ("dataset_title", "title", "failure")
-SCORES = ["dataset", "method", "cell", "part", "epochs", "metric", "split", "value"]
-"""Of scores.csv."""
 
 
 def compared(
@@ -120,13 +118,6 @@ def scores(
     every = pd.concat([*every_cell, on_part.merge(cells)])
     every = every.rename(columns={"run_on": "dataset"})
     return every.drop_duplicates(SCORES[:-1])[SCORES]
-
-
-def every_measure(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
-    """Give every measure of some runs: the columns SCORES."""
-    known = by_run(runs, settings.protocols).dropna(subset="value")
-    on_part = known[known["part"] == settings.study.part]
-    return on_part.rename(columns={"run_on": "dataset"})[SCORES]
 
 
 def graphs(stats: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -18,6 +18,8 @@ RUN = ["run_on", "method", "cell", "epochs"]
 """What names a run, whatever its split: `epochs` is the rule that chose the epoch."""
 BASE = {"run_on": "dataset", "method": "of", "cell": "of_cell", "epochs": "of_epochs"}
 """For each of RUN, the column of a row that names the run that it is compared with."""
+SCORES = ["dataset", "method", "cell", "part", "epochs", "metric", "split", "value"]
+"""The columns of a study's scores.csv."""
 OURS = "accuracy"  # the rule that chooses epochs, unless a study has others, too
 ALIKE = 0.99  # of every group: with one answer for nearly everyone, a gap says little
 

@@ -7,41 +7,37 @@ import numpy as np
 import pandas as pd
 
 from fairgat import measures
-from fairgat.config import NodeTraining
 from fairgat.data import splits as split_files
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError
-from fairgat.scores.runs import COLUMNS, rows_under
-from fairgat.training.record import unpack
+from fairgat.scores.compare import OURS, SCORES
+from fairgat.training.record import Record, unpack
 
 
 def regrouped(
-    runs: pd.DataFrame,
+    runs: Iterable[str | Path],
     winners: Mapping[str, str | None],
     dataset: str,
     by: str,
     graphs: Sequence[str | Path],
     splits: Mapping[int, str | Path],
-    predictions: Iterable[tuple[str, str, int, str | Path]],
 ) -> pd.DataFrame:
     """Measure a data set's selected cells by another's groups of the same people.
 
     The runs are of `dataset`, and the groups those that `by` has for the same nodes.
 
     Args:
-        runs: shards of scores, which say at which epoch each run is reported.
+        runs: run.json of every run on `dataset`, with predictions.npz beside it.
         winners: the selected cell of each method on `dataset`.
         dataset, by: the data sets' names.
         graphs: their graphs.
         splits: of `dataset`, by their number.
-        predictions: method, cell, split and predictions.npz of every run on `dataset`.
 
     Returns:
-        Test scores, as `fairgat.scores.runs.read` gives them, of `METHOD@DATASET` on
-        `by`.
+        Every measure on test, of `METHOD@DATASET` on `by`: the columns SCORES.
 
     Raises:
-        DataError: the graphs have other people, or predictions cannot be read.
+        DataError: the graphs have other people, or a run cannot be read.
     """
     own, other = map(Graph.load, graphs)
     if not np.array_equal(own.labels, other.labels):
@@ -51,30 +47,17 @@ def regrouped(
         )
     split_of = {number: split_files.load(path) for number, path in splits.items()}
 
-    is_epoch = runs["metric"] == "epoch"
-    epochs = runs[is_epoch & (runs["dataset"] == dataset)]
-    epochs = rows_under(epochs)  # no protocol: the epoch by our own rule
-    epoch_of = epochs.set_index(["method", "cell", "split"])["value"]
-
     rows = []
-    for method, cell, split, path in predictions:
-        if winners.get(method) != cell:
+    for path in runs:
+        run = Record.read(path)
+        if winners.get(run.method) != run.cell:
             continue
-        reported = unpack(load_npz(path), epoch_of[method, cell, split])
+        predictions = load_npz(Path(path).with_name("predictions.npz"))
+        reported = unpack(predictions, run.reported)
         scores = measures.judge(
-            NodeTraining(), other, split_of[split], reported, protocol=""
+            run.trained_by, other, split_of[run.split], reported, protocol=""
         )
+        identity = (by, f"{run.method}@{dataset}", run.cell, "test", OURS)
         for metric, value in scores["test"].items():
-            row = {
-                "dataset": by,
-                "method": f"{method}@{dataset}",
-                "cell": cell,
-                "split": split,
-                "part": "test",
-                "protocol": "",
-                "metric": metric,
-                "value": value,
-                "reason": "",
-            }
-            rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            rows.append((*identity, metric, run.split, value))
+    return pd.DataFrame(rows, columns=SCORES).dropna(subset="value")

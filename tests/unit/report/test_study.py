@@ -232,15 +232,6 @@ def test_what_is_counted_in_the_graphs_is_published_row_by_row():
     ]
 
 
-def test_other_peoples_groups_have_every_measure():
-    run = metrics("cora", "gat", "default", 0, scores(LINK, 0.8, 0.1), task=LINK)
-
-    rows = study.every_measure(SETTINGS, judging.table([run]))
-
-    assert set(rows["metric"]) >= {"accuracy", "dp_mixed"}
-    assert set(rows["part"]) == {"validation"}
-
-
 # ---------------------------------------------------------------------------- the table
 
 

@@ -1,5 +1,6 @@
 """Finished runs measured by other groups, as if training had known them."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from fairgat.data import splits
 from fairgat.errors import DataError
 from fairgat.scores import judging
 from fairgat.scores.regrouped import regrouped
-from fairgat.training.record import digests
+from fairgat.training.record import Record, digests
 
 RACES = ({"race": "0"}, {"race": "1"})
 RACES_AND_SEXES = (
@@ -38,22 +39,23 @@ def shard(race, tmp_path):
     return judging.table([judging.judged(path, race, splits.load(split), inputs)])
 
 
-def measure(folder, shard, other):
+def measure(folder, other):
     """Measure the run by the groups of another graph."""
     (folder / "other").mkdir()
     by, parts = write_graph(folder / "other", other)
-    predictions = [
-        ("gat", "default", 0, folder / "gat/predictions.npz"),
-        ("gat", "x~1", 0, "not selected, and thus not read"),
-    ]
+    shutil.copytree(folder / "gat", folder / "another")
+    (folder / "another/predictions.npz").unlink()
+    not_selected = Record.read(folder / "gat/run.json").model_copy(
+        update={"cell": "x~1"}
+    )
+    not_selected.write(folder / "another")
     return regrouped(
-        shard,
+        [folder / "gat/run.json", folder / "another/run.json"],
         winners={"gat": "default"},
         dataset="test",
         by="both",
         graphs=[folder / "graph.npz", by],
         splits=dict(enumerate(parts)),
-        predictions=predictions,
     )
 
 
@@ -61,7 +63,7 @@ def test_an_attribute_that_was_known_keeps_its_gap(race, shard, tmp_path):
     sex = np.arange(race.num_nodes) % 2
     both = replace(race, sensitive=2 * race.sensitive + sex, groups=RACES_AND_SEXES)
 
-    found = measure(tmp_path, shard, both)
+    found = measure(tmp_path, both)
 
     own = shard[shard["protocol"] == ""]
     own = own[own["part"] == "test"].set_index("metric")["value"]
@@ -77,7 +79,7 @@ def test_combinations_of_attributes_have_a_gap_of_their_own(race, shard, tmp_pat
     sex = np.arange(race.num_nodes) % 2
     both = replace(race, sensitive=2 * race.sensitive + sex, groups=RACES_AND_SEXES)
 
-    found = measure(tmp_path, shard, both)
+    found = measure(tmp_path, both)
 
     values = found.set_index("metric")["value"]
     rates = values[[f"positive_rate_{group}" for group in range(4)]]
@@ -89,4 +91,4 @@ def test_other_people_are_refused(race, shard, tmp_path):
     others = replace(race, labels=1 - race.labels)
 
     with pytest.raises(DataError, match="test and both have other nodes"):
-        measure(tmp_path, shard, others)
+        measure(tmp_path, others)
