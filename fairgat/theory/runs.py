@@ -31,7 +31,7 @@ def trained(
     record: Record,
     data: Path,
     graph: Graph,
-    split: Mapping[str, np.ndarray],
+    split: dict[str, np.ndarray],
 ) -> Method:
     """Make the method of a finished run, trained, from the run's folder.
 
@@ -44,16 +44,19 @@ def trained(
         DataError: model.npz is missing or damaged, or is not of the run's method.
         NotDefined: the method is not defined for this graph.
     """
-    debiased = data / "debiased" / record.dataset / record.method
-    edited = debiased / f"split-{record.split}.npz"
+    settings = methods.settings(record.module, record.settings)
+    folder = data / "debiased" / record.dataset / record.method
+    debiased = folder / f"split-{record.split}.npz"
+    if not debiased.exists():
+        debiased = None
     method = build(
         record.module,
-        methods.settings(record.module, dict(record.settings)),
+        settings,
         graph,
-        dict(split),
+        split,
         record.trained_by,
         record.seed,
-        edited if edited.exists() else None,
+        debiased,
     )
 
     model = directory / "model.npz"
