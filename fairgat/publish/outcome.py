@@ -26,7 +26,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     results = Path(plan.config.results_dir)
     failed = _failed(results, since)
     lines = [*_tables(plan, since), *_audit(results, since)]
-    lines += [*_not_made(plan), *_own_not_made(plan)]
+    lines += _not_made(plan)
     if not failed:
         if report:
             lines.append(f"The report, one page with everything in it: {report}")
@@ -65,31 +65,27 @@ def _audit(results: Path, since: float) -> Iterator[str]:
 
 
 def _not_made(plan: Plan) -> Iterator[str]:
-    """Name the pages that an earlier run has not kept enough for."""
-    if not plan.config.judge_from:
-        return
-    lacks = f"Not made, as {plan.config.judge_from} lacks what they need"
-    trained = Plan(plan.config.model_copy(update={"judge_from": None}))
-    asked = {"tables": trained.tables(), "figures": trained.figures()}
+    """Name the pages that an earlier run has not kept enough for.
+
+    And those of one's own that nothing is made for, which may be a surprise.
+    """
+    config = plan.config
+    trained = Plan(config.model_copy(update={"judge_from": None}))
+    could_be = {"tables": trained.tables(), "figures": trained.figures()}
     made = {"tables": plan.tables(), "figures": plan.figures()}
-    for kind, names in asked.items():
+    for kind, names in could_be.items():
         missing = [name for name in names if name not in made[kind]]
         if missing:
+            lacks = f"Not made, as {config.judge_from} lacks what they need"
             yield f"{lacks}: {kind} {', '.join(missing)}"
 
-
-def _own_not_made(plan: Plan) -> Iterator[str]:
-    """Name the pages of one's own that nothing is made for, which may be a surprise."""
-    config = plan.config
     modules = {
         "tables": {name: plan.table(name).module for name in config.tables},
         "figures": config.figure_modules,
     }
-    trained = Plan(config.model_copy(update={"judge_from": None}))
-    made = {"tables": trained.tables(), "figures": trained.figures()}
     for kind, pages in modules.items():
         own = [name for name, module in pages.items() if is_path(module)]
-        missing = [name for name in own if name not in made[kind]]
+        missing = [name for name in own if name not in could_be[kind]]
         if missing:
             yield (
                 f"Not made, as this run has none of what they read: {kind} "
