@@ -143,7 +143,7 @@ def test_adding_a_data_set(fresh):
 def test_comparing_a_method_with_gat(finished):
     """On the demo's two splits, where GAT and FairGAT are trained."""
     pytest.importorskip("torch_geometric")
-    heading = "Compare your method with GAT on your data"
+    heading = "Add a method, and compare it with GAT"
     extended(finished, heading, ("count: 10", "count: 2"))
     cells = finished.folder / "by-hand/runs/node_classification/demo-social/sage"
     run = cells / "unit_length~True/split-0/run.json"

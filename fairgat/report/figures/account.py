@@ -113,9 +113,13 @@ def _legend(figure: Figure) -> None:
 
 
 def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
-    """Average the parts of the gap over the splits, in deviations of the logits."""
+    """Average the parts of the gap over the splits, in deviations of the logits.
+
+    Logits that are all equal have no gap but for rounding: it is 0.
+    """
     logits = accounts[accounts["layer"] == "logit"]
-    parts = logits[["gap", *PARTS]].div(logits["spread"], axis=0)
+    spread = logits["spread"].replace(0, np.inf)
+    parts = logits[["gap", *PARTS]].div(spread, axis=0)
     keys = ["over", "dataset", "method", "group"]
     return logits[keys].join(parts).groupby(keys).mean()
 

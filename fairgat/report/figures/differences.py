@@ -44,7 +44,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     signs = [style.sign("mean and 95 % interval", color="black", **_FILLED)]
     if shown["paper_difference"].notna().any():
         signs.append(style.sign("in the paper", **_HOLLOW))
-    style.legend(figure, signs=signs, title=_title(frame))
+    style.legend(figure, signs=signs, title=_title(shown))
     return figure
 
 
@@ -53,16 +53,23 @@ def _metrics(task: str) -> tuple[str, ...]:
     return measures.names(task, "utility") + measures.names(task, "chosen")[:GAPS]
 
 
-def _title(frame: pd.DataFrame) -> str:
-    """Say what is shown, and whether there are too few splits to decide anything."""
-    if frame["difference"].isna().all():
+def _title(shown: pd.DataFrame) -> str:
+    """Say what is shown, and whether there are too few splits to decide anything.
+
+    Data sets may have other numbers of them.
+    """
+    compared = shown[shown["difference"].notna()]
+    if compared.empty:
         return (
             "No difference to GAT: that takes a result of GAT, and another method's on "
             "the same data set and splits"
         )
-    n_splits = int(frame["n_splits"].max())
-    title = f"Difference to GAT on the same {counted(n_splits, 'split')}, in points"
-    if n_splits < FEWEST:
+    fewest, most = int(compared["pairs"].min()), int(compared["pairs"].max())
+    splits = counted(most, "split")
+    if fewest < most:
+        splits = f"{fewest} to {splits}"
+    title = f"Difference to GAT on the same {splits}, in points"
+    if fewest < FEWEST:
         title += f": fewer than {FEWEST} decide nothing"
     return title
 

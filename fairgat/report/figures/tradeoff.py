@@ -115,6 +115,8 @@ def _points(
 def pareto(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
     """Find the points that no other beats in both: lower cost, higher gain.
 
+    Of equal points it is the first. A point without either value is on no front.
+
     Args:
         cost, gain: (n,) values of the same points.
 
@@ -122,7 +124,9 @@ def pareto(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
         Their indices, by rising cost.
     """
     front: list[int] = []
+    is_known = ~np.isnan(cost + gain)
     for index in np.lexsort((-gain, cost)):
-        if not front or gain[index] > gain[front[-1]]:
+        is_better = not front or gain[index] > gain[front[-1]]
+        if is_known[index] and is_better:
             front.append(int(index))
     return np.array(front, dtype=int)

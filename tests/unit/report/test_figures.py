@@ -12,7 +12,7 @@ from fairgat import frames, measures
 from fairgat.config import Look, merge, read_file, read_yaml, shown
 from fairgat.errors import DataError
 from fairgat.report import style
-from fairgat.report.figures import account, curves, tradeoff
+from fairgat.report.figures import account, curves, differences, tradeoff
 
 GOLDEN = Path(__file__).parent / "golden/figures.txt"
 
@@ -104,6 +104,13 @@ def test_the_pareto_front_has_no_point_that_another_beats():
     front = tradeoff.pareto(cost, gain)
 
     assert front.tolist() == [1, 3, 0]  # (2, 7) and (4, 9) are beaten
+
+
+def test_what_is_missing_is_on_no_pareto_front():
+    cost = np.array([0.0, 1.0, np.nan])
+    gain = np.array([np.nan, 5.0, 9.0])
+
+    assert tradeoff.pareto(cost, gain).tolist() == [1]
 
 
 def test_the_pareto_front_of_nothing_is_empty():
@@ -234,6 +241,26 @@ def test_the_account_of_more_groups_names_the_one_that_is_drawn(audited, tmp_pat
     assert "less that of all others" in figure.get_suptitle()
 
 
+def test_logits_that_are_all_equal_have_no_gap(audited, tmp_path):
+    """As of a network that has collapsed, whose gap is left to rounding."""
+    lines = frames.read(*audited.files("account"))
+    of_gat = (lines["layer"] == "logit") & (lines["method"] == "gat")
+    collapsed = of_gat & (lines["split"] == lines["split"].min())
+    lines.loc[collapsed, ["gap", *account.PARTS]] = 4e-18
+    lines.loc[collapsed, "spread"] = 0.0
+    changed = tmp_path / "account.csv"
+    frames.write(changed, lines)
+    settings = shown.figure_settings(audited.config, "account", account.TASK)
+    sources = audited.sources(audited.figure("account"))
+
+    figure = account.draw(settings, sources | {"account": [changed]})
+
+    gat = figure.axes[0].texts[0].get_text()
+    n_splits = lines["split"].nunique()
+    expected = -0.5 * (n_splits - 1) / n_splits  # -1 in spreads of 2 on the others
+    assert gat.strip() == f"{expected:.2f}".replace("-", "−")
+
+
 # ------------------------------------------------------------------ nothing to be drawn
 
 
@@ -284,6 +311,31 @@ def test_the_figure_of_differences_says_that_it_lacks_gat(audited):
 
     (legend,) = figure.legends
     assert legend.get_title().get_text().startswith("No difference to GAT")
+
+
+def test_the_figure_of_differences_says_how_many_splits_data_sets_have(
+    audited, monkeypatch
+):
+    """One of them may have too few to decide anything."""
+    name = "differences_node_classification"
+    page = audited.figure(name)
+    settings = shown.figure_settings(audited.config, name, page.task)
+    one_data_set = differences.rows.table
+
+    def two_data_sets(*arguments):
+        frame = one_data_set(*arguments)
+        splits = frame[["pairs", "n_splits"]].where(frame["pairs"].isna(), 20)
+        other = frame.assign(dataset="other", **splits)
+        return pd.concat([frame, other])
+
+    monkeypatch.setattr(differences.rows, "table", two_data_sets)
+
+    figure = differences.draw(settings, audited.sources(page))
+
+    (legend,) = figure.legends
+    title = legend.get_title().get_text()
+    assert "on the same 3 to 20 splits" in title
+    assert title.endswith("fewer than 5 decide nothing")
 
 
 # -------------------------------------------------------------------------------- style
