@@ -11,7 +11,7 @@ import pandas as pd
 from beyond.analyses import common
 from fairgat import measures
 from fairgat.config import NodeTraining
-from fairgat.report import style
+from fairgat.report import percent, style
 
 QUANTITIES = {
     "group": "group_homophily",
@@ -72,7 +72,7 @@ def figure(rows: pd.DataFrame, titles: dict[str, str]):
     for metric, ax in zip(METRICS, axes[0], strict=True):
         ax.set_title(style.label(metric))
     drawn.supylabel("difference to GAT, in points", fontsize=8)
-    style.legend(drawn, looks.values())
+    style.legend(drawn, looks.values(), title=percent.WITH_INTERVALS)
     return drawn
 
 

@@ -201,6 +201,8 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
         title = style.plain(datasets[dataset])
         panels[0].set_title(title, loc="left", fontweight="bold")
         panels[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    text = "means over the splits and their standard deviations"
+    drawn.supxlabel(text, fontsize=8)
     return drawn
 
 

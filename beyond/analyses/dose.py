@@ -15,7 +15,7 @@ import pandas as pd
 from beyond.analyses import common
 from fairgat import cells, measures
 from fairgat.config import NodeTraining
-from fairgat.report import style
+from fairgat.report import percent, style
 from fairgat.report.figures.account import COLOURS, WORDS
 from fairgat.report.tables.account import PARTS
 from fairgat.theory.account import least_gap
@@ -29,6 +29,10 @@ INTERVAL = ("difference", "low", "high")
 OVER = {"all": "all nodes", "label 1": "label 1"}
 """The rows whose accounts are drawn. Of each, one of GAPS is the measure."""
 TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach"]
+PREDICTED = [
+    *("dataset", "over", "n_splits", "predicted", "predicted_std"),
+    *("least_gap", "measure", "least_measure"),
+]
 
 
 def _column(over: str, term: str) -> str:
@@ -131,7 +135,7 @@ def predicted(curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
                     "least_measure": share_of_least(steps, steps[measure]),
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=PREDICTED)
 
 
 def is_cell(accounts: pd.DataFrame, cell: str) -> pd.Series:
@@ -182,7 +186,7 @@ def differences(curve: pd.DataFrame, titles: dict[str, str], datasets: dict[str,
     _label_outside(axes, [style.label(metric) for metric in METRICS])
     drawn.supxlabel("share of attention on neighbours in other groups", fontsize=8)
     drawn.supylabel("difference to GAT, in points", fontsize=8)
-    style.legend(drawn, looks.values(), _SHARES)
+    style.legend(drawn, looks.values(), _SHARES, percent.WITH_INTERVALS)
     return drawn
 
 
@@ -195,8 +199,9 @@ def parts(curve: pd.DataFrame, predicted: pd.DataFrame, datasets: dict[str, str]
     names = list(curve.dropna(subset=["all_gap"])["dataset"].unique())
     curve = curve.dropna(subset=["share"])
 
-    drawn, axes = style.grid(len(names), len(OVER), height=1.9, sharex=True)
-    for dataset, panels in zip(names, axes, strict=True):
+    n_rows = max(1, len(names))  # none where all data sets have more than two groups
+    drawn, axes = style.grid(n_rows, len(OVER), height=1.9, sharex=True)
+    for dataset, panels in zip(names, axes, strict=False):
         of_dataset = curve[curve["dataset"] == dataset]
         forecasts = predicted[predicted["dataset"] == dataset]
         for over, ax in zip(OVER, panels, strict=True):

@@ -19,7 +19,7 @@ from fairgat.config import NodeTraining, Splits
 from fairgat.report import labels, percent, style
 from fairgat.report.figures import tradeoff
 from fairgat.report.model import Block, Cell, Panel, Row, Table, row
-from fairgat.scores.paired import FEWEST, against, half_width
+from fairgat.scores.paired import FEWEST, ROUNDING, against, half_width
 
 BASE, REFERENCE = "gat", "fairgat-uncapped"
 ACCURACY, *GAPS = measures.names(NodeTraining.task, "audited")
@@ -74,9 +74,13 @@ def on_front(rows: pd.DataFrame) -> pd.Series:
 def choices(validation: pd.DataFrame) -> pd.DataFrame:
     """Choose a cell by validation for each data set, gap, budget and method.
 
-    There is no row where no cell is within the budget.
+    There is no row where no cell is within the budget. As in `fairgat.scores.selection`
+    a cell that failed on a split is left out.
     """
-    means = validation.groupby([*common.RUN, "metric"])["value"].mean()
+    run_on = validation.groupby(common.RUN)["split"].transform("nunique")
+    splits = validation.groupby("dataset")["split"].transform("nunique")
+    finished = validation[run_on == splits]
+    means = finished.groupby([*common.RUN, "metric"])["value"].mean()
     means = means.unstack("metric").reset_index()
     is_base = means["method"] == BASE
     accuracy_of_base = means[is_base].set_index("dataset")[ACCURACY]
@@ -89,7 +93,7 @@ def choices(validation: pd.DataFrame) -> pd.DataFrame:
     )
     rows = rows.merge(pd.DataFrame({"budget": BUDGETS}), how="cross")
     least_accuracy = rows["dataset"].map(accuracy_of_base) - rows["budget"]
-    within = rows[rows[ACCURACY] >= least_accuracy]
+    within = rows[rows[ACCURACY] >= least_accuracy - ROUNDING]
     narrowest = within.sort_values("gap", kind="stable").drop_duplicates(CHOICE)
     return narrowest.sort_index()[[*CHOICE, "cell"]]
 
@@ -160,7 +164,7 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
         "a line joins the cells of a method's front"
     )
     drawn.supxlabel(text, fontsize=8)
-    style.legend(drawn, looks.values())
+    style.legend(drawn, looks.values(), title=percent.WITH_INTERVALS)
     return drawn
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from fairgat import measures
 from fairgat.config.study import Study
-from fairgat.report import style
+from fairgat.report import percent, style
 from fairgat.report.study import compared_with, with_variants
 
 FAR = 12  # medians away, beyond which a difference has its number at the edge
@@ -54,7 +54,7 @@ def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
     if mine["published_gap"].notna().any():
         hollow = {"marker": "o", "markerfacecolor": "none"}
         signs.append(style.sign("published (test)", **hollow))
-    style.legend(drawn, looks.values(), signs)
+    style.legend(drawn, looks.values(), signs, percent.WITH_INTERVALS)
     return drawn
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import measures, paper
-from fairgat.report import rows, style
+from fairgat.report import percent, rows, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.labels import counted
 from fairgat.scores.paired import FEWEST, REFERENCE
@@ -41,7 +41,8 @@ def draw(settings: Settings, files: Files) -> Figure:
         ax.set_xlabel(_label(metric))
         style.rows(ax, [look.title for look in looks.values()])
 
-    signs = [style.sign("mean and 95 % interval", color="black", **_FILLED)]
+    ours = f"mean and 95 % interval for {percent.SPLITS}"
+    signs = [style.sign(ours, color="black", **_FILLED)]
     if shown["paper_difference"].notna().any():
         signs.append(style.sign("in the paper", **_HOLLOW))
     style.legend(figure, signs=signs, title=_title(shown))

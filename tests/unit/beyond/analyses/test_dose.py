@@ -48,10 +48,9 @@ def accounts():
     return pd.DataFrame(rows)
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    """The folder of the analysed study."""
-    scores, noise = [], 0.01 * np.arange(3)
+def scores():
+    """The test scores of three splits."""
+    listed, noise = [], 0.01 * np.arange(3)
     for method, cell, share in RUNS:
         lost = 0 if method == "gat" else share
         values = {
@@ -61,9 +60,15 @@ def study(tmp_path_factory):
             "auc": 0.5,
         }
         for metric, value in values.items():
-            scores.append(("d", method, cell, metric, value + noise))
+            listed.append(("d", method, cell, metric, value + noise))
+    return listed
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The folder of the analysed study."""
     folder = tmp_path_factory.mktemp("shares") / "dose"
-    write(folder, scores, accounts=accounts())
+    write(folder, scores(), accounts=accounts())
     dose.main(folder)
     return folder
 
@@ -108,6 +113,22 @@ def test_accounts_of_three_groups_are_left_out():
     parts = [accounts().assign(group=group) for group in range(3)]
 
     assert dose.of_two_groups(pd.concat(parts)).empty
+
+
+@pytest.mark.parametrize("lacking", ["step 1", "two groups"])
+def test_a_study_without_a_forecast_is_drawn_all_the_same(tmp_path, lacking):
+    found, known = scores(), accounts()
+    if lacking == "step 1":
+        found = [row for row in found if row[1] != dose.STEP_1]
+        known = known[known["method"] != dose.STEP_1]
+    else:
+        known = pd.concat([known.assign(group=group) for group in range(3)])
+    folder = write(tmp_path, found, accounts=known)
+
+    paths = dose.main(folder)
+
+    assert folder / "dose.svg" in paths
+    assert frames.read(folder / "predicted.csv").empty
 
 
 def test_the_forecast_says_where_mixing_cancels_the_rest(forecast):

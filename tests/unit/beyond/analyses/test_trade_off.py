@@ -5,6 +5,7 @@ much.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from study_files import write
@@ -86,6 +87,38 @@ def test_validation_chooses_among_the_cells_within_the_budget(study):
 
     cells = rows.loc[rows["method"] == "gat-penalty", "cell"]
     assert set(cells) == {"small~1"}
+
+
+def validation(**accuracies):
+    """Validation scores of GAT, 0.8 on three splits, and of cells of the penalty."""
+    rows = []
+    for cell, values in {"default": [0.8] * 3, **accuracies}.items():
+        method = "gat" if cell == "default" else "gat-penalty"
+        for split, accuracy in enumerate(values):
+            run = {"dataset": "d", "method": method, "cell": cell, "split": split}
+            gap = accuracy - 0.7  # the less accurate, the narrower
+            for metric in ("statistical_parity", "equal_opportunity"):
+                rows.append(run | {"metric": metric, "value": gap})
+            rows.append(run | {"metric": "accuracy", "value": accuracy})
+    return pd.DataFrame(rows)
+
+
+def chosen_cells(scores):
+    chosen = trade_off.choices(scores)
+    return chosen.groupby("budget")["cell"].unique().str.join(" ").to_dict()
+
+
+def test_a_cell_may_lose_all_of_a_budget():
+    """Though 0.8 - 0.01 is above 0.79 in floating point, as means over three splits."""
+    scores = validation(**{"a~1": [0.795] * 3, "a~2": [0.79] * 3, "a~3": [0.78] * 3})
+
+    assert chosen_cells(scores) == {0.005: "a~1", 0.01: "a~2", 0.02: "a~3"}
+
+
+def test_a_cell_that_failed_on_a_split_is_not_chosen():
+    scores = validation(**{"a~1": [0.795] * 3, "a~2": [0.79] * 2})
+
+    assert set(chosen_cells(scores).values()) == {"a~1"}
 
 
 def test_a_budget_has_what_the_chosen_cell_changes(budgets):
