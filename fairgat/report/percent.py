@@ -7,7 +7,7 @@ from fairgat.report.model import DASH, Cell, Math, Text
 from fairgat.scores.paired import FEWEST, leaves_out_0
 
 SPLITS, PEOPLE = "another split of these people", "other people like these"
-WITH_INTERVALS = f"with 95 % intervals for {SPLITS}"
+WITH_INTERVALS = f"With 95 % intervals for {SPLITS}"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
     f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau "
