@@ -6,11 +6,12 @@ Its factor b is learned.
     e_{ij} = a_{src}^T c_j + a_{dst}^T c_i + b (s_i - s_j)
 
 After `fame.py` of HannanJaved/GNNs-FAME (6374b65), in the network that all methods here
-have. Its code takes the softmax over the edges out of a node, though messages are
-summed over the edges into it: with `softmax: sources` as released. Over the edges into
-a node, all that depends on i cancels, as its scores are linear: a neighbour's weight
-depends on the neighbour only, and b moves weight between the groups. With a
-`negative_slope` other than 1 it depends on both ends.
+have. Its code has b (s_j - s_i): b, drawn from [0, 1), starts there with the other
+sign, and may learn either. It takes the softmax over the edges out of a node, though
+messages are summed over the edges into it: with `softmax: sources` as released. Over
+the edges into a node, all that depends on i cancels, as its scores are linear: a
+neighbour's weight depends on the neighbour only, and b moves weight between the groups.
+With a `negative_slope` other than 1 it depends on both ends.
 """
 
 from typing import Annotated, Literal

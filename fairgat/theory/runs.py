@@ -90,8 +90,8 @@ def measure_runs(
 
     Returns:
         IDENTITY and the fields of what is measured, a row for each of them, run by run.
-        No rows, and a line on stdout that says why, where no cell was selected or what
-        is measured is not defined for the method.
+        None of them where no cell was selected, or for a cell for which what is
+        measured is not defined; a line on stdout says so.
 
     Raises:
         DataError: a file is missing or malformed, or a model's arrays are not those of
@@ -108,17 +108,20 @@ def measure_runs(
         print(f"the selected cell of {place}: {winner}")
 
     rows = []
+    undefined = set()  # cells
     for path in runs:
         record = Record.read(path)
-        if record.failure or (selection and record.cell != winner):
+        left_out = record.failure or record.cell in undefined
+        if left_out or (selection and record.cell != winner):
             continue
         split = splits.load(split_files[record.split])
         try:
             method = trained(Path(path).parent, record, data, whole, split)
             results = measure_one(method)
-        except NotDefined as error:  # as it is then for each of the method's runs
-            print(f"{record.method} on {record.dataset}: {error}")
-            return pd.DataFrame(columns=columns)
+        except NotDefined as error:  # as it is then for each of the cell's runs
+            print(f"{record.method} ({record.cell}) on {record.dataset}: {error}")
+            undefined.add(record.cell)
+            continue
         run = [getattr(record, name) for name in IDENTITY]
         for result in results:
             rows.append((*run, *astuple(result)))

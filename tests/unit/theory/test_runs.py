@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from itertools import product
 
+import further
 import numpy as np
 import pandas as pd
 import pytest
@@ -142,7 +143,29 @@ def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys, what)
     frame = measured(folder, "gat", what, runs=runs)
     assert frame.empty
     assert "layer" in frame
-    assert "gat on d: the theory is about" in capsys.readouterr().out
+    assert "gat (default) on d: the theory is about" in capsys.readouterr().out
+
+
+def test_a_cell_without_an_account_leaves_the_others_theirs(folder, tmp_path, capsys):
+    """Another scale than step 3's has none."""
+    runs = []
+    for deviation, k in (("robust", 0), ("robust", 1), ("function", 0)):
+        cell = f"deviation~{deviation}"
+        directory = tmp_path / cell / f"split-{k}"
+        options = {
+            "job": Run("node_classification", "d", "gat", cell, k),
+            "module": further.method("fairgat_variants"),
+            "settings": {"deviation": deviation},
+        }
+        train(folder, "gat", k, tmp_path, directory=directory, **options)
+        runs.append(directory / "run.json")
+
+    read = measured(folder, "gat", "account", runs=runs)
+
+    assert set(read["cell"]) == {"deviation~function"}
+    (said,) = capsys.readouterr().out.splitlines()
+    assert "deviation~robust" in said
+    assert "scales features otherwise than by step 3" in said
 
 
 def test_without_a_selected_cell_there_are_no_rows(folder, tmp_path, capsys):
