@@ -77,9 +77,9 @@ def choices(validation: pd.DataFrame) -> pd.DataFrame:
     There is no row where no cell is within the budget. As in `fairgat.scores.selection`
     a cell that failed on a split is left out.
     """
-    run_on = validation.groupby(common.RUN)["split"].transform("nunique")
-    splits = validation.groupby("dataset")["split"].transform("nunique")
-    finished = validation[run_on == splits]
+    of_cell = validation.groupby(common.RUN)["split"].transform("nunique")
+    of_dataset = validation.groupby("dataset")["split"].transform("nunique")
+    finished = validation[of_cell == of_dataset]
     means = finished.groupby([*common.RUN, "metric"])["value"].mean()
     means = means.unstack("metric").reset_index()
     is_base = means["method"] == BASE
