@@ -6,7 +6,7 @@ They are found by name, and by following imports.
 import ast
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -204,8 +204,8 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     """List the repository's files that a script runs through.
 
     Such as a method and what it imports. Follows import statements, those within
-    functions too, and files that a module names beside itself, such as `paper.yaml`;
-    imports nothing.
+    functions too (but none for type checkers only), and files that a module names
+    beside itself, such as `paper.yaml`; imports nothing.
 
     Args:
         script: the file to begin with.
@@ -262,9 +262,21 @@ def _followed(path: Path) -> tuple[Path, ...]:
     if path.suffix != ".py":
         return ()
     files = []
-    for node in ast.walk(_parsed(path)):
+    for node in _executed(_parsed(path)):
         files += _needed(node, path)
     return tuple(files)
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk a module's tree, without imports that only a type checker reads."""
+    match tree:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            children = tree.orelse
+        case _:
+            children = ast.iter_child_nodes(tree)
+    yield tree
+    for child in children:
+        yield from _executed(child)
 
 
 def _needed(node: ast.AST, path: Path) -> list[Path]:

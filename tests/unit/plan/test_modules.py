@@ -61,6 +61,18 @@ def test_imports_are_followed_wherever_they_stand(package):
     ]
 
 
+def test_imports_for_a_type_checker_only_are_not_followed(package):
+    package(
+        workflow_scripts__job="from fairgat.a import one\n",
+        fairgat__a__one="if TYPE_CHECKING:\n    from fairgat.a.two import T\n"
+        "else:\n    from fairgat.b import three\n",
+        fairgat__a__two="",
+        fairgat__b__three="",
+    )
+    names = ["a/__init__", "a/one", "b/__init__", "b/three"]
+    assert closure(JOB) == [f"fairgat/{name}.py" for name in names]
+
+
 def test_a_file_beside_the_package_is_followed_in_a_checkout_only(package, tmp_path):
     package(
         workflow_scripts__job="import my_penalty, numpy",
