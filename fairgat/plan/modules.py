@@ -269,11 +269,10 @@ def _followed(path: Path) -> tuple[Path, ...]:
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
     """Walk a module's tree, without imports that only a type checker reads."""
+    children = ast.iter_child_nodes(tree)
     match tree:
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-            children = tree.orelse
-        case _:
-            children = ast.iter_child_nodes(tree)
+            children = iter(tree.orelse)
     yield tree
     for child in children:
         yield from _executed(child)
