@@ -98,7 +98,7 @@ test: env lint .crate-validator ## Check style, then run the unit tests and the 
 .gpu-test: | env
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ triton==3.9.0
 
-test-gpu: env ## Test the kernels for a GPU: on it, or without one by Triton's interpreter
+test-gpu: env ## Test kernels and trainings on a GPU; without one only the kernels, by Triton's interpreter
 	if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
 	    $(BIN)/pytest tests/unit/nn/test_gpu.py tests/gpu $(ARGS); else \
 	    $(MAKE) .gpu-test && TRITON_INTERPRET=1 PYTHONPATH=.gpu-test $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); fi
