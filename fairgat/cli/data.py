@@ -46,7 +46,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     stats = actions.add_parser(
         "stats",
-        help="count a graph: homophily by group and label, R_chi, the cap and more",
+        help="say what each column was taken for and what was left out, and count the "
+        "graph",
     )
     stats.add_argument(
         "--out",
@@ -56,7 +57,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="default: by-hand",
     )
     stats.add_argument(
-        "--data-mirror", metavar="FOLDER", help="in place of the configuration's"
+        "--data-mirror", metavar="FOLDER", help="in place of the configured data_mirror"
     )
     parser.set_defaults(run=run)
     for action in (where, add, stats):

@@ -26,12 +26,11 @@ from fairgat.training.record import RUN_JSON, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Say in a few lines where the gap between the groups comes from, "
-        "and what fair attention can do about it."
-    )
     parser.add_argument(
-        "directory", type=Path, help=f"the run's folder, the one with {RUN_JSON}"
+        "directory",
+        type=Path,
+        metavar="RUN",
+        help=f"the run's folder, the one with {RUN_JSON}",
     )
     parser.set_defaults(run=run)
 

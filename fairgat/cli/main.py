@@ -21,14 +21,15 @@ COMMANDS = {
     "predict": "score new people with a finished run",
     "explain": "say in a few lines where a finished run's gap comes from, and what "
     "fair attention can do about it",
-    "audit": "compare results with the published numbers and claims",
+    "audit": "print what the audit of a finished run found, on the published numbers "
+    "and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the "
     "published one",
     "verify": "check that every file of a run, or of what is published, is as it was "
     "written",
     "publish": "copy a finished run to its folder reference, with a page about it",
-    "data": "where the raw data files come from, how to supply them by hand, and what "
-    "a graph counts",
+    "data": "list the raw data files, supply them by hand, or say what was made of "
+    "them",
 }
 
 _ABOUT = "Fair graph attention: train, judge, check and publish."
@@ -46,7 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
     for name, text in COMMANDS.items():
-        parsers[name] = subparsers.add_parser(name, help=text, allow_abbrev=False)
+        about = f"{text[0].upper()}{text[1:]}."  # unless `declare` says more
+        parsers[name] = subparsers.add_parser(
+            name, help=text, description=about, allow_abbrev=False
+        )
 
     # Only the command that is called is imported: `fairgat train` must not wait for
     # what the audit needs.

@@ -44,7 +44,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
             "a row for each person, with training's columns; no label is needed",
         ),
         ("--edges", "a row for each link, with training's columns"),
-        ("--out", "the CSV file to write: id, score, decision, group"),
+        (
+            "--out",
+            "the CSV file to write: id, score, decision, group and, where --nodes has "
+            "it, label",
+        ),
     ):
         parser.add_argument(name, type=Path, required=True, metavar="FILE", help=text)
     parser.set_defaults(run=run)

@@ -35,8 +35,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "downloaded there before are used again. Everything else is set in "
         "configuration files."
     )
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--method", required=True)
+    parser.add_argument("--dataset", required=True, help="its key under `datasets`")
+    parser.add_argument("--method", required=True, help="its key under `methods`")
     parser.add_argument(
         "--split", type=int, default=0, help="number of the split (default: 0)"
     )
