@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from fairgat.by_path import is_path, moved_method
@@ -293,9 +293,17 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
                 "fairgat...`"
             )
         case ast.Constant(value=str(text)) if stays_inside(text):
+            first, *_ = PurePath(text).parts
             named = path.parent / text
-            return [named] if os.path.isfile(named) else []  # a long text is no error
+            if first in _entries(path.parent) and os.path.isfile(named):
+                return [named]
     return []
+
+
+@cache
+def _entries(folder: Path) -> frozenset[str]:
+    """List a folder once: asking for each text of a module is slow on a network."""
+    return frozenset(os.listdir(folder))
 
 
 def _imported(node: ast.ImportFrom) -> list[str]:

@@ -20,10 +20,10 @@ def package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(modules, "ROOT", tmp_path)
     monkeypatch.setattr(modules, "PACKAGE", tmp_path / "fairgat")
-    caches = (declared, modules._parsed, modules._followed, modules._sha256)
+    caches = (declared, modules._parsed, modules._followed, modules._entries)
 
     def write(**files):
-        for cached in caches:  # they last for a run of Snakemake
+        for cached in (*caches, modules._sha256):  # they last for a run of Snakemake
             cached.cache_clear()
         for name, text in files.items():
             path = tmp_path / (
