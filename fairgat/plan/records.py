@@ -6,6 +6,7 @@ whatever is asked for. So this folder and the results that are made from it have
 in common.
 """
 
+import os
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
@@ -52,7 +53,21 @@ def leave_key(results_dir: str) -> None:
         DataError, OSError: the disk refused.
     """
     KEY.parent.mkdir(exist_ok=True)
-    # Another Snakemake may begin at the same time (--nolock).
-    with suppress(FileExistsError), KEY.open("x") as file:
-        file.write(secrets.token_hex(16))
+    if not KEY.exists():
+        _make_key()
     write_text(Path(results_dir, COPY), KEY.read_text())
+
+
+def _make_key() -> None:
+    """Make the key, whole from the start.
+
+    Another Snakemake may begin at the same time (--nolock): the first one's key stays.
+    """
+    key = secrets.token_hex(16)
+    file = KEY.with_name(f"{KEY.name}.{key}")
+    file.write_text(key)
+    try:
+        with suppress(FileExistsError):
+            os.link(file, KEY)
+    finally:
+        file.unlink()
