@@ -8,13 +8,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results-dir", type=Path, default=Path("results"), help="default: results"
     )
-    parser.add_argument(
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
         "--trained",
         type=Path,
         metavar="FOLDER",
         help="of a run with judge_from: that folder, whose predictions are published",
     )
-    parser.add_argument(
+    either.add_argument(
         "--pages-only",
         action="store_true",
         help="render README.md of what is published already",

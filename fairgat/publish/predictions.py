@@ -20,7 +20,7 @@ def chosen_runs(results: Path, trained: Path, rule: str) -> dict[Path, Path]:
 
     Args:
         results: the run's folder.
-        trained: the folder with its trainings, if it judged those of another run.
+        trained: the folder with its trainings: the same, or the run that it judged.
         rule: chose the cells.
     """
     places = []

@@ -46,10 +46,10 @@ def publish(results: Path, trained: Path | None = None) -> Path:
 
     Raises:
         DataError: this is no results folder, the run is not finished, `trained` has
-            none of its trainings, a file was
-            changed after it was written or made again since provenance.json was, is too
-            large to be kept under version control or lies elsewhere, two studies have
-            one name, or `reference` is something that was not published.
+            none of its trainings, a file was changed after it was written or made again
+            since provenance.json was, is too large to be kept under version control or
+            lies elsewhere, two studies have one name, or `reference` is something that
+            was not published.
     """
     folder = results / "reference"
     provenance = _provenance(results)
@@ -176,8 +176,7 @@ def _runs(
     results: Path, trained: Path | None, config: Mapping[str, Any]
 ) -> dict[Path, Path]:
     """List the run.json files of the cells in the tables, as `_copies` does."""
-    rule = config.get("selection", {}).get("rule")
-    runs = chosen_runs(results, trained or results, rule)
+    runs = chosen_runs(results, trained or results, config["selection"]["rule"])
     if trained and not runs:
         raise DataError(f"{trained} has none of the trainings that {results} judges")
     return runs

@@ -12,7 +12,7 @@ PROVENANCE = {
     "modified": False,
     "trained_at": [],
     "command": "snakemake",
-    "config": {},
+    "config": {"selection": {"rule": "fair"}},
     "rules": {},
     "machine": {"cores": 2, "processor": "a processor"},
     "files": ["tables/comparison.md"],
