@@ -108,10 +108,10 @@ def measure_runs(
         print(f"the selected cell of {place}: {winner}")
 
     rows = []
-    undefined = set()  # cells
+    undefined_cells = set()
     for path in runs:
         record = Record.read(path)
-        left_out = record.failure or record.cell in undefined
+        left_out = record.failure or record.cell in undefined_cells
         if left_out or (selection and record.cell != winner):
             continue
         split = splits.load(split_files[record.split])
@@ -120,7 +120,7 @@ def measure_runs(
             results = measure_one(method)
         except NotDefined as error:  # as it is then for each of the cell's runs
             print(f"{record.method} ({record.cell}) on {record.dataset}: {error}")
-            undefined.add(record.cell)
+            undefined_cells.add(record.cell)
             continue
         run = [getattr(record, name) for name in IDENTITY]
         for result in results:
