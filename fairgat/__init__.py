@@ -7,7 +7,7 @@ measures of scores on it (docs/loop.md).
 import importlib
 from typing import Any
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 _OFFERED = ("judge", "load")
 

@@ -19,11 +19,6 @@ def local_files(wildcards):
     return [str(file.local) for file in files if file.local]
 
 
-def more_splits():
-    """The scores of a study with more splits, by which claims are judged, too."""
-    return [CONFIG.audit.more_splits] if CONFIG.audit.more_splits else []
-
-
 def megabytes(paths):
     """The size of those of the files that exist."""
     return sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 10**6

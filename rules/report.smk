@@ -101,7 +101,6 @@ rule audit:
         winners=PLAN.files("winners"),
         runs=PLAN.files("runs"),
         runtime=PLAN.files("runtime"),
-        more_splits=more_splits(),
     output:
         [
             reported(f"audit/{name}", "audit", AUDITED, {"audit": title}) if title else results(f"audit/{name}")
@@ -116,7 +115,6 @@ rule audit:
         ENV
     params:
         code=code("audit"),
-        local=contents(more_splits()),
         settings=plain(fairgat.config.shown.audit_settings(CONFIG)),
     message:
         "Compare every published number and claim with ours"

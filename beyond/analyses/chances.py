@@ -5,30 +5,35 @@ all splits, and pass by luck, even where no method differs from another. Splits 
 drawn from normal distributions with the printed means and deviations, and the claim's
 own rule is applied to their means and deviations. (Gamma distributions, which keep gaps
 above 0, change a chance by 0.05 at most.) The paper does not print how its methods vary
-together on the same splits: they are drawn with the correlations of ours, in a study of
-the paper's cells.
+together on the same splits: they are drawn with the correlations of ours, in a
+published run.
 
-`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as
-CSV; by default of results/reference/studies/power, with its number of splits.
+`python -m beyond.analyses.chances [RESULTS [SPLITS ...]]` prints the chances as CSV; by
+default of results/reference, with its number of splits.
 """
 
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from fairgat.audit.agreement import DRAWS
 from fairgat.audit.claims import CLAIMS, Claim
-from fairgat.audit.results import Key, Result, Results, read_study
+from fairgat.audit.results import Key, Result, Results
+from fairgat.config import TASKS
 from fairgat.errors import FairGATError
-from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
+from fairgat.paper import TASK_OF_RESULTS, results
 from fairgat.scores.paired import REFERENCE
+from fairgat.scores.runs import read, rows_under
 
-STUDY = "results/reference/studies/power/differences.csv"
-DDOF = 1  # of the standard deviations in a study, as config.yaml has it
+PUBLISHED = "results/reference"
+RULE = "fair"  # of the published run's tables
+PROTOCOL = "validation"
+CELL = ["dataset", "method", "cell"]
 
 
 @dataclass(frozen=True)
@@ -43,60 +48,58 @@ class Scenario:
     """Whether all methods have their common mean, and root mean square deviation."""
 
 
-def main(study: str = STUDY, *splits: str) -> str:
+def main(published: str = PUBLISHED, *splits: str) -> str:
     """Give the chances of each claim as CSV.
 
     Args:
-        study: the differences.csv of a study of the paper's cells.
-        splits: numbers of splits; the study's own where there are none.
+        published: the folder of a run.
+        splits: numbers of splits; the run's own where there are none.
 
     Raises:
-        DataError: the file is missing or damaged.
+        DataError: a file is missing or damaged.
     """
-    frame = read_study(study)
+    frame = scores(Path(published))
     counts = [int(count) for count in splits]
     if not counts:
-        counts = [int(frame["n_splits"].max())]
+        counts = [frame["split"].nunique()]
     datasets = list(frame["dataset"].unique())
-    together = correlations(deviations(frame))
-    found = chances(scenarios(datasets, counts), together)
+    found = chances(scenarios(datasets, counts), correlations(frame))
     return found.to_csv(float_format="%.6g", lineterminator="\n")
 
 
-def deviations(study: pd.DataFrame) -> pd.DataFrame:
-    """Take what `correlations` reads: the study's differences to GAT, by our rule."""
-    less_gat = (study["run_on"] == study["dataset"]) & (study["of"] == REFERENCE)
-    by_our_rule = study[["epochs", "of_epochs"]].eq("accuracy").all(axis=1)
-    frame = study[less_gat & by_our_rule & (study["n_splits"] > 1)]
-    deviations = []
-    for row in frame.itertuples():
-        deviations.append(sample_deviation(row.std, row.n_splits, DDOF))
-    return frame.assign(std=deviations)
+def scores(published: Path) -> pd.DataFrame:
+    """Read the test scores of the selected cells on each split."""
+    parts = []
+    for task in TASKS:
+        folder = published / "summary" / task
+        winners = read(folder / "winners.csv")
+        selected = winners.loc[winners["rule"] == RULE, CELL].drop_duplicates()
+        runs = rows_under(read(folder / "runs.csv"), PROTOCOL)
+        on_test = runs[runs["part"] == "test"]
+        parts.append(on_test.merge(selected, on=CELL))
+    return pd.concat(parts)
 
 
 def correlations(frame: pd.DataFrame) -> dict[str, float]:
-    """Estimate how the scores of methods vary together with GAT's over splits.
-
-    By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
+    """Measure how the scores of methods vary together with GAT's over the splits.
 
     Args:
-        frame: `std` is the sample deviation of a method's scores, `spread` that of
-            their differences to GAT's.
+        frame: `dataset`, `method`, `metric`, `split` and `value`.
 
     Returns:
-        For each metric a mean, at least 0.
+        For each metric the mean over all data sets and methods, from 0 to 1. A method
+        that does not vary has no correlation.
     """
-    keys = ["dataset", "metric"]
-    is_gat = frame["method"] == REFERENCE
-    gat = frame[is_gat].rename(columns={"std": "base"})
-    pairs = frame[~is_gat].merge(gat[[*keys, "base"]], on=keys)
-
-    squares = pairs["std"] ** 2 + pairs["base"] ** 2
-    product = 2 * pairs["std"] * pairs["base"]
-    estimates = (squares - pairs["spread"] ** 2) / product
-    # Infinite where a method or GAT does not vary, which is no estimate.
-    finite = estimates.replace([np.inf, -np.inf], np.nan)
-    means = finite.groupby(pairs["metric"]).mean()
+    found = []
+    for (_, metric), rows in frame.groupby(["dataset", "metric"]):
+        by_method = rows.pivot(index="split", columns="method", values="value")
+        if REFERENCE in by_method:
+            others = by_method.drop(columns=REFERENCE)
+            each = others.corrwith(by_method[REFERENCE])
+            found.append(pd.DataFrame({"metric": metric, "correlation": each}))
+    if not found:
+        return {}
+    means = pd.concat(found).groupby("metric")["correlation"].mean()
     return means.dropna().clip(0, 1).to_dict()
 
 

@@ -30,8 +30,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     A run that is not about the paper has only `paired`.
 
     Args:
-        files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's
-            differences.csv or none.
+        files: of the kinds `winners`, `runs` and `runtime`.
     """
     runs = read(*files["runs"])
     rows = with_same(read(*files["winners"]), settings.same)
@@ -47,16 +46,13 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     )
     protocols = agreement.compare_protocols(rows, settings.margins, settings.ddof)
 
-    studies = {}
-    for path in files.get("more_splits", ()):
-        studies[str(path)] = _distinct(results.read_study(path), settings)
     times = medians(by_dataset(files["runtime"]))
     headings = _headings(settings)
     ours = {}
     for heading, rule in headings.items():
         scores = results.ours(winners, rule, settings.protocols)
         ours[heading] = {**scores, **results.seconds(times)}
-    checks = _checks(ours, studies)
+    checks = _checks(ours)
     statuses = claims.statuses(checks)[[*headings]]
     statuses = statuses.rename(columns=headings).rename_axis(columns="rule")
     counts = count(numbers, statuses)
@@ -73,7 +69,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     }
     written |= {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
-        "claims": pages.claims(checks, differences),
+        "claims": pages.claims(checks, differences, settings),
     }
     texts = _texts(tables, written)
     texts["headline.txt"] = headline(runs, counts, numbers, settings)
@@ -100,32 +96,21 @@ def _texts(
     return texts
 
 
-def _checks(
-    ours: Mapping[str, results.Results], studies: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Check every claim on the paper's own numbers, on ours, and on studies.
+def _checks(ours: Mapping[str, results.Results]) -> pd.DataFrame:
+    """Check every claim on the paper's own numbers and on ours.
 
     Args:
         ours: under each rule, by its heading.
-        studies: by their file.
     """
     checks = [claims.checks("Paper's own numbers")]
     for heading, of_rule in ours.items():
         checks.append(claims.checks(heading, of_rule))
-    for path, frame in studies.items():
-        heading = f"Ours ({_splits(frame)} splits)"
-        checks.append(claims.checks(heading, results.of_study(frame), path))
     return pd.concat(checks)
 
 
 def _distinct(frame: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
     """Leave out methods that stand for another one: claims are judged without them."""
     return frame[~frame["method"].isin([*settings.same])]
-
-
-def _splits(frame: pd.DataFrame) -> int:
-    """Count the splits behind the means of a summary or a study."""
-    return int(frame["n_splits"].max()) if len(frame) else 0
 
 
 def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:

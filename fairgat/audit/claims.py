@@ -308,20 +308,16 @@ def _lowest(
     return Check(subject, keys, lowest, said)
 
 
-def checks(
-    heading: str, results: Results | None = None, study: str = ""
-) -> pd.DataFrame:
+def checks(heading: str, results: Results | None = None) -> pd.DataFrame:
     """List the checks of every claim on ours, or, where None, on the paper's own.
 
     Args:
         heading: by which the results go.
         results: ours.
-        study: the file of the study that they are of, if any.
 
     Returns:
         `claim`, `results` (their heading), `check`, `numbers`, `holds`, and of ours the
-        `cells` that are compared and the `file` that has their scores: that of the
-        `study`, if they are of one.
+        `cells` that are compared and the `file` that has their scores.
     """
     rows = []
     for number, claim in CLAIMS.items():
@@ -338,7 +334,7 @@ def checks(
             }
             if results is not None and check.holds is not None:
                 row["cells"] = _cells(check, results)
-                row["file"] = study or _file(claim, check)
+                row["file"] = _file(claim, check)
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -1,10 +1,12 @@
 """The audit as pages: verdicts on every number, and the claims."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from fairgat import paper
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
 from fairgat.config.shown import AuditSettings, Decision
@@ -176,17 +178,19 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
     return Panel("stacked", title=title, text=tuple(texts))
 
 
-def claims(
-    checks: pd.DataFrame,
-    own: pd.DataFrame,
-) -> Table:
+def claims(checks: pd.DataFrame, own: pd.DataFrame, settings: AuditSettings) -> Table:
     """Show each claim on the paper's own numbers and on ours.
 
     Args:
         checks: those of `fairgat.audit.claims`.
         own: the differences of `fairgat.audit.support`: how far the paper's own
             numbers carry its claims.
+        settings: with the titles of data sets and methods.
     """
+    checks = checks.assign(
+        check=_titled(checks["check"], settings),
+        numbers=_titled(checks["numbers"], settings),
+    )
     statuses = claiming.statuses(checks)
     panels = [
         _overview(statuses),
@@ -202,15 +206,16 @@ def claims(
         notes=[],
         explanation=(
             "Each claim is a rule on numbers, applied alike to the paper's tables and "
-            "to ours under each of the three ways to choose a hyperparameter cell "
-            "(and, where given, to a study with more splits). The rules compare the "
-            "numbers as they are (means; in claim 3 standard deviations, in 6 and 8 "
-            "seconds) and ignore noise, so even a lead smaller than the noise counts, "
-            "and a claim can fail, or pass, by luck. not supported: at least one check "
-            "fails (✗). not run: no check could be made, as results are missing (–). "
+            "to ours under each of the three ways to choose a hyperparameter cell. The "
+            "rules compare the numbers as they are (means; in claim 3 standard "
+            "deviations, in 6 and 8 seconds) and ignore noise, so even a lead smaller "
+            "than the noise counts, and a claim can fail, or pass, by luck. not "
+            "supported: at least one check fails (✗). not run: no check could be made, "
+            "as results are missing (–). "
             "supported where run: every check that could be made holds. "
             "paper_differences.csv has the differences between the paper's means, "
-            "checks.csv every check in a row."
+            "checks.csv every check in a row, with the cells that are compared and the "
+            "file with our scores."
         ),
     )
 
@@ -232,20 +237,11 @@ def _overview(statuses: pd.DataFrame) -> Panel:
 def _claim(
     number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame
 ) -> Panel:
-    """Show the checks of a claim, with a column for each set of results.
-
-    And the cells and files that they compare.
-    """
-    blocks = []
-    shown = checks.assign(numbers=[_outcome(check) for check in checks.itertuples()])
-    for heading, column in {"Check": "numbers", "Cells": "cells"}.items():
-        frame = shown.pivot(index="check", columns="results", values=column)
-        frame = frame.loc[checks["check"].unique(), statuses.index]
-        if column == "cells":
-            frame = frame[(frame != "").any(axis=1)]
-        rows = [row(subject, *line) for subject, line in frame.iterrows()]
-        if rows:
-            blocks.append(Block(heading, rows))
+    """Show the checks of a claim, with a column for each set of results."""
+    outcomes = checks.assign(outcome=[_outcome(each) for each in checks.itertuples()])
+    frame = outcomes.pivot(index="check", columns="results", values="outcome")
+    frame = frame.loc[checks["check"].unique(), statuses.index]
+    rows = [row(subject, *line) for subject, line in frame.iterrows()]
 
     claim, rule = claiming.CLAIMS[number].in_words()
     said = "; ".join(f"{heading}: {status}" for heading, status in statuses.items())
@@ -253,9 +249,9 @@ def _claim(
     return Panel(
         "stacked",
         header,
-        blocks,
+        [Block("Check", rows)],
         title=f"Claim {number}: {claim}",
-        text=(rule, f"{said}.", *_files(checks), *_papers_tests(own)),
+        text=(rule, f"{said}.", *_papers_tests(own)),
         align="l" * len(header),
     )
 
@@ -266,14 +262,19 @@ def _outcome(check: Any) -> str:
     return f"{check.numbers} {_MARKS[holds]}".strip()
 
 
-def _files(checks: pd.DataFrame) -> list[str]:
-    """Name the files that have our scores."""
-    named = checks[checks["file"] != ""]
-    if named.empty:
-        return []
-    headings = named.groupby("file", sort=False)["results"].unique()
-    files = [f"{', '.join(of_file)}: {file}" for file, of_file in headings.items()]
-    return ["; ".join(files) + "."]
+def _titled(texts: pd.Series, settings: AuditSettings) -> pd.Series:
+    """Write the names that the paper has by the titles that tables give them."""
+    titles = settings.dataset_titles | settings.method_titles
+    printed = paper.results()
+    for metric in printed["metric"].unique():
+        titles[metric] = str(labels.metric(metric)).removesuffix(" (%)")
+    names = {*printed["dataset"], *printed["method"], *printed["metric"]}
+
+    def title(word: re.Match) -> str:
+        name = word[0]
+        return titles.get(name, name) if name in names else name
+
+    return texts.str.replace(r"[\w-]+", title, regex=True)
 
 
 def _papers_tests(own: pd.DataFrame) -> list[str]:

@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairgat import frames
 from fairgat.paper import load, printed
 from fairgat.scores.runs import rows_under
 
@@ -48,44 +46,13 @@ def papers(table: str) -> Results:
 
 
 def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
-    """List our results under one selection rule."""
-    by_rule = winners[winners["rule"] == rule]
-    return _scores(rows_under(by_rule, *protocols))
+    """List our results under one selection rule, in percent.
 
-
-def read_study(path: str | Path) -> pd.DataFrame:
-    """Read the rows of a study's differences.csv."""
-    columns = (
-        *Key._fields,
-        "run_on",
-        "of",
-        "epochs",
-        "of_epochs",
-        "cell",
-        "mean",
-        "std",
-        "n_splits",
-        "spread",
-    )
-    return frames.read(path, columns=columns)
-
-
-def of_study(frame: pd.DataFrame) -> Results:
-    """List the results of a study.
-
-    They are of what is trained on the data set itself, reported at the epoch that all
-    results here are.
+    One split has no deviation: NaN.
     """
-    on_itself = frame["run_on"] == frame["dataset"]
-    at_our_epoch = frame["epochs"] == "accuracy"
-    known = frame["mean"].notna()
-    return _scores(frame[on_itself & at_our_epoch & known])
-
-
-def _scores(frame: pd.DataFrame) -> Results:
-    """List means and deviations in percent; one split has no deviation: NaN."""
+    by_rule = winners[winners["rule"] == rule]
     results = {}
-    for row in frame.itertuples():
+    for row in rows_under(by_rule, *protocols).itertuples():
         std = 100 * row.std if row.n_splits > 1 else math.nan
         key = Key(row.dataset, row.method, row.metric)
         results[key] = Result(100 * row.mean, std, row.cell)

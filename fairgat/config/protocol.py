@@ -8,7 +8,6 @@ import os
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -108,7 +107,6 @@ def regular(path: str) -> str:
 
 PathText = Annotated[str, BeforeValidator(normal_path)]
 Paths = Annotated[list[PathText], BeforeValidator(_listed)]
-FileText = Annotated[PathText, AfterValidator(regular)]
 
 
 class Model(BaseModel):
@@ -385,9 +383,6 @@ class Audit(Model):
     margins: Margins = Margins()
     """A result agrees if the 95 % interval of its difference from the paper's lies
     within its margin."""
-    more_splits: FileText | None = None
-    """The differences.csv of a study of test scores with more splits at the paper's
-    cells: claims are judged by its scores, too."""
 
 
 class Runtime(Model):

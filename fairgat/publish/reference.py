@@ -25,7 +25,7 @@ from fairgat.files import (
 from fairgat.publish import readme
 from fairgat.publish.predictions import chosen_runs, keep_predictions
 
-LARGEST = 5 << 20  # bytes per file
+LARGEST = 10 << 20  # bytes per file
 
 
 def publish(results: Path, trained: Path | None = None) -> Path:

@@ -139,7 +139,7 @@ def audited(plan) -> Plan:
     """The plan of a run that is finished and audited."""
     kinds = ("winners", "runs", "runtime")
     given = {kind: plan.files(kind) for kind in kinds}
-    pages = audit.make(shown.audit_settings(plan.config), given | {"more_splits": ()})
+    pages = audit.make(shown.audit_settings(plan.config), given)
     for name, text in pages.items():
         write_text(plan.path(f"audit/{name}"), text)
     return plan

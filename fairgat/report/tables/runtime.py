@@ -73,7 +73,7 @@ def build(settings: Settings, files: Files) -> Table:
         caption="Run-time comparison.",
         explanation=(
             f"{explained}. What a method does once before its first epoch, such as "
-            "EDITS's debiasing, is part of the costs."
+            "EDITS's debiasing, is left out: provenance.json has each rule's seconds."
         ),
         panels=[Panel("stacked", header, blocks)],
         notes=[*notes.all(), *[("", text) for text in about]],

@@ -6,17 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from small_audit import published
 
 from fairgat import audit
 from fairgat.config.shown import audit_settings
-from fairgat.errors import DataError
 from fairgat.scores import selection
 
 
-def files_of(plan, more_splits=()):
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-    return files | {"more_splits": more_splits}
+def files_of(plan):
+    return {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
 
 
 @pytest.fixture(scope="module")
@@ -75,43 +72,3 @@ def test_a_run_of_own_data_is_not_judged_by_the_papers_claims(plan):
 
     assert {Path(name).stem for name in texts} == {"paired"}
     assert "α_χ^max 0.25" in texts["paired.md"]
-
-
-@pytest.fixture
-def study(tmp_path):
-    """The differences.csv of a study with two splits: the paper's own numbers."""
-    rows = []
-    for dataset, method, metric, mean, std in published("comparison"):
-        if dataset == "recidivism":
-            given = {"method": method, "metric": metric}
-            rows.append(given | {"mean": mean / 100, "std": std / 100})
-    frame = pd.DataFrame(rows).assign(
-        dataset="recidivism",
-        run_on="recidivism",
-        of="gat",
-        epochs="accuracy",
-        of_epochs="accuracy",
-        cell="c",
-        n_splits=2,
-        spread=0.01,
-    )
-    path = tmp_path / "differences.csv"
-    frame.to_csv(path, index=False)
-    return path
-
-
-def test_claims_are_judged_by_a_study_with_more_splits_too(plan, study):
-    texts = audit.make(audit_settings(plan.config), files_of(plan, [study]))
-
-    rows = [line for line in texts["claims.md"].splitlines() if line.startswith("|")]
-    header, _, first = rows[:3]
-    assert "Ours (2 splits)" in header
-    assert first.split("|")[-2].strip() == "supported where run"
-    assert str(study) in texts["checks.csv"]
-
-
-def test_a_study_that_is_damaged_is_named(plan, study):
-    study.write_text("a,b\n1,2\n")
-
-    with pytest.raises(DataError, match=r"differences\.csv lacks the column dataset"):
-        audit.make(audit_settings(plan.config), files_of(plan, [study]))

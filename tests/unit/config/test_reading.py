@@ -125,13 +125,6 @@ def test_what_never_ends_is_no_configuration(endless):
         config.read_file(endless)
 
 
-def test_what_never_ends_is_no_study(endless):
-    content = {"datasets": {}, "methods": {}, "audit": {"more_splits": endless}}
-
-    with pytest.raises(ConfigError, match=r"audit\.more_splits: .* is a (device|pipe)"):
-        config.load(content)
-
-
 def expanding(first, entry):
     """Ten anchors, each of which names the one before, *, ten times."""
     lines = [f"a0: &a0 {first}"]

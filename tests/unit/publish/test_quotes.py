@@ -61,9 +61,20 @@ def total(rows, column):
     return f"{rows[column].sum():g}"
 
 
+def first_printed(rows, column):
+    """The first number in a cell of text, as it stands there."""
+    return NUMBER.findall(only(rows)[column])[0]
+
+
 def last_printed(rows, column):
     """The last number in a cell of text, as it stands there."""
     return NUMBER.findall(only(rows)[column])[-1]
+
+
+def with_interval(rows, column):
+    """The first three numbers in a cell of text: a median and its interval."""
+    median, low, high, *_ = NUMBER.findall(only(rows)[column])
+    return f"{median} ({low} to {high})"
 
 
 FORMS = {
@@ -75,7 +86,9 @@ FORMS = {
     "rows": number_of_rows,
     "for others": for_others,
     "total": total,
+    "first printed": first_printed,
     "last printed": last_printed,
+    "with interval": with_interval,
 }
 
 

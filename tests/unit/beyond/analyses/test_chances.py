@@ -97,67 +97,65 @@ def test_claims_have_chances_where_they_can_be_checked():
     assert math.isnan(found.loc[7, "run here, 20 splits"])  # of articles
 
 
-def frame_of(*rows):
-    return pd.DataFrame(rows, columns=["dataset", "method", "metric", "std", "spread"])
+def scores_of(dataset, **values):
+    """Scores of methods, a value on each split."""
+    rows = []
+    for method, of_method in values.items():
+        for split, value in enumerate(of_method):
+            rows.append((dataset, method, "auc", split, value))
+    columns = ["dataset", "method", "metric", "split", "value"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def test_correlations_are_those_of_the_scores():
+def test_correlations_are_the_mean_over_data_sets_and_methods():
     rng = np.random.default_rng(0)
-    rows, expected = [], []
-    for dataset in (0, 1):
+    parts, expected = [], []
+    for dataset in ("a", "b"):
         gat = rng.normal(size=50)
         other = 0.8 * gat + 0.6 * rng.normal(size=50)
-        spread = (other - gat).std(ddof=1)
-        rows.append((dataset, "gat", "auc", gat.std(ddof=1), math.nan))
-        rows.append((dataset, "nifty", "auc", other.std(ddof=1), spread))
+        parts.append(scores_of(dataset, gat=gat, nifty=other))
         expected.append(stats.pearsonr(gat, other).statistic)
 
-    found = chances.correlations(frame_of(*rows))
+    found = chances.correlations(pd.concat(parts))
 
     assert found == {"auc": pytest.approx(np.mean(expected))}
 
 
-GAT = (0, "gat", "auc", 1.0, math.nan)
+RISING, FALLING, CONSTANT = [1, 2, 3], [3, 2, 1], [1, 1, 1]
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("values", "expected"),
     [
-        pytest.param([GAT, (0, "nifty", "auc", 1.0, 2.0)], 0, id="-1"),
-        # As of fewer splits.
+        pytest.param({"gat": RISING, "nifty": FALLING}, {"auc": 0}, id="-1"),
         pytest.param(
-            [GAT, (0, "nifty", "auc", 1.0, 0.0), (0, "edits", "auc", 1.5, 0.1)],
-            1,
-            id="above 1",
-        ),
-        pytest.param(
-            [
-                GAT,
-                (0, "nifty", "auc", 1.0, 1.0),
-                (1, "gat", "auc", 0.0, math.nan),
-                (1, "nifty", "auc", 1.0, 1.0),
-            ],
-            0.5,
+            {"gat": RISING, "nifty": RISING, "edits": CONSTANT},
+            {"auc": 1},
             id="beside a constant",
         ),
+        pytest.param({"nifty": RISING, "edits": RISING}, {}, id="without GAT"),
     ],
 )
-def test_correlations_are_between_0_and_1_and_leave_out_constants(rows, expected):
-    assert chances.correlations(frame_of(*rows)) == {"auc": expected}
+def test_correlations_are_at_least_0_and_leave_out_constants(values, expected):
+    with_gat = scores_of("other", gat=RISING, nifty=CONSTANT)
+    scores = pd.concat([scores_of("d", **values), with_gat])
+
+    assert chances.correlations(scores) == pytest.approx(expected)
 
 
-def test_the_published_study_has_its_chances_as_csv():
+def test_the_published_run_has_its_chances_as_csv():
     """A claim about seconds has none."""
-    header, *lines = chances.main(str(ROOT / chances.STUDY)).splitlines()
+    header, *lines = chances.main(str(ROOT / chances.PUBLISHED)).splitlines()
 
-    assert header.startswith('claim,its data sets and splits,"run here, 20 splits"')
+    assert header.startswith('claim,its data sets and splits,"run here, ')
     assert len(lines) == len(claims.CLAIMS)
     assert lines[5] == "6,,,"
 
 
-def test_a_damaged_study_is_named(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a,b\n1,2\n")
+def test_a_damaged_file_is_named(tmp_path):
+    folder = tmp_path / "summary" / "node_classification"
+    folder.mkdir(parents=True)
+    (folder / "winners.csv").write_text("a,b\n1,2\n")
 
-    with pytest.raises(DataError, match=r"a\.csv lacks the column dataset"):
-        chances.main(str(path))
+    with pytest.raises(DataError, match=r"winners\.csv lacks the column dataset"):
+        chances.main(str(tmp_path))
