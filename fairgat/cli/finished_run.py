@@ -40,21 +40,22 @@ def data_of(
         The folder `data`, the graph and the split.
 
     Raises:
-        DataError: there is none, or its graph or split was made anew since the run.
+        DataError: none has both, or one of them was made anew since the run.
     """
     name = f"{record.dataset}.npz"
     split = f"splits/{record.task}/{record.dataset}/split-{record.split}.npz"
     for parent in directory.resolve().parents:
         folder = parent / "data"
         files = {"graph": folder / "graphs" / name, "split": folder / split}
-        if files["graph"].exists():
+        if all(file.exists() for file in files.values()):
             graph = Graph.load(files["graph"])
             parts = splits.load(files["split"])
             record.check_inputs(directory, digests(**files))
             return folder, graph, parts
     raise DataError(
-        f"the graph of {record.dataset}, data/graphs/{name}, is in no folder above "
-        f"{directory.resolve()}. Read the run where it was made, or copy the data "
-        "folder of its results along; of a published run make them anew, by "
+        f"no folder above {directory.resolve()} has both the graph and the split of "
+        f"this run, data/graphs/{name} and data/{split}. Read the run where it was "
+        "made, or copy the data folder of its results along; of a published run make "
+        "them anew, by "
         f"`snakemake --cores 1 results/data/graphs/{name} results/data/{split}`"
     )

@@ -139,8 +139,14 @@ def test_a_folder_of_runs_names_one_of_them(project, trained, refused):
 
 def test_a_run_without_its_data_says_which(project, trained, refused):
     copied = shutil.copytree(trained, project / "copy")
+    graph = project / "data/graphs/demo-social.npz"  # without the split
+    graph.parent.mkdir(parents=True)
+    graph.touch()
+
     said = refused("evaluate", copied)
-    assert "data/graphs/demo-social.npz, is in no folder above" in said
+
+    assert "has both the graph and the split of this run" in said
+    assert "snakemake --cores 1 results/data/graphs/demo-social.npz" in said
 
 
 def test_a_run_that_was_copied_with_its_data_is_evaluated(copy):
