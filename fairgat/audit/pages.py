@@ -284,7 +284,7 @@ def _papers_tests(own: pd.DataFrame) -> list[str]:
     alone = (own["p"] < agreement.ALPHA).sum()
     corrected = (own["p_holm"] < agreement.ALPHA).sum()
     return [
-        "FairGAT's published means less the others', by Welch's test from the printed "
-        "means and deviations, which treats splits as independent: "
-        f"{alone} of {len(own)} are significant, after Holm's correction {corrected}."
+        "Significant of FairGAT's published means less the others', by Welch's test "
+        "from the printed means and deviations, which treats splits as independent: "
+        f"{alone} of {len(own)}, after Holm's correction {corrected}."
     ]

@@ -21,8 +21,9 @@ TASK = None
 BETTER, WORSE = "+", "-"
 _BOLD = (
     f"In bold and with a superscript {BETTER}: better than GAT on the same splits, as "
-    "the 95 % interval of the paired difference leaves out 0, which one in twenty does "
-    f"by chance; with a superscript {WORSE}: worse."
+    "the 95 % interval of the paired difference, which is for other splits of the same "
+    "data, leaves out 0; one in twenty does by chance. With a superscript "
+    f"{WORSE}: worse."
 )
 _TAKES = f"that takes {FEWEST} splits or more."
 _FEW = f"Nothing is marked as better or worse than GAT: {_TAKES}"

@@ -267,4 +267,4 @@ def test_the_page_names_measures_methods_and_data_sets_as_tables_do(page):
 
 
 def test_the_page_counts_the_papers_significant_differences(page):
-    assert "1 of 5 are significant, after Holm's correction 0." in page
+    assert "1 of 5, after Holm's correction 0." in page
