@@ -104,7 +104,7 @@ class Repository:
         return {
             str(path.relative_to(folder)): path.read_bytes()
             for path in files
-            if path.stem not in measured
+            if path.name.partition(".")[0] not in measured  # with its checksum
         }
 
 
