@@ -97,7 +97,13 @@ def papers() -> dict[tuple[str, str], float]:
     return found
 
 
-def panel(ax: Axes, frame: pd.DataFrame, datasets: dict[str, str], metric: str) -> None:
+def panel(
+    ax: Axes,
+    frame: pd.DataFrame,
+    in_paper: dict[tuple[str, str], float],
+    datasets: dict[str, str],
+    metric: str,
+) -> None:
     """Draw a measure: each variant's difference with its interval, by data set.
 
     And the paper's, where it has one.
@@ -114,7 +120,6 @@ def panel(ax: Axes, frame: pd.DataFrame, datasets: dict[str, str], metric: str) 
             ax.plot(ends, [height, height], color=colour)
             ax.plot(line.difference, height, marker, color=colour)
 
-    in_paper = papers()
     for row, dataset in enumerate(rows):
         if (dataset, metric) in in_paper:
             ax.plot(in_paper[dataset, metric], row + APART[0], linestyle="", **PAPER)
@@ -126,6 +131,7 @@ def main(
 ) -> None:
     """Draw the picture from a published run."""
     frame = differences(published)
+    in_paper = papers()
     heights = [len(datasets) for datasets, _ in ROWS.values()]
     figure, axes = style.grid(
         len(ROWS), len(OF_PEOPLE), 1.2, sharey="row", height_ratios=heights
@@ -133,7 +139,7 @@ def main(
     for (title, (datasets, metrics)), panels in zip(ROWS.items(), axes, strict=True):
         for ax, (metric, measure) in zip(panels, metrics.items(), strict=True):
             style.zero(ax, upright=True)
-            panel(ax, frame, datasets, metric)
+            panel(ax, frame, in_paper, datasets, metric)
             style.rows(ax, list(datasets.values()))
             better = "left: narrower"
             if metric in HIGHER_IS_BETTER:

@@ -6,11 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat import paper
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
 from fairgat.config.shown import AuditSettings, Decision
-from fairgat.paper import TASK_OF_RESULTS, load
+from fairgat.paper import TASK_OF_RESULTS, load, results
 from fairgat.report import labels, percent
 from fairgat.report.model import Block, Cell, Panel, Table, Text, row, titled
 
@@ -187,10 +186,8 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, settings: AuditSettings) -> 
             numbers carry its claims.
         settings: with the titles of data sets and methods.
     """
-    checks = checks.assign(
-        check=_titled(checks["check"], settings),
-        numbers=_titled(checks["numbers"], settings),
-    )
+    columns = ["check", "numbers"]
+    checks = checks.assign(**_titled(checks[columns], settings))
     statuses = claiming.statuses(checks)
     panels = [
         _overview(statuses),
@@ -262,19 +259,20 @@ def _outcome(check: Any) -> str:
     return f"{check.numbers} {_MARKS[holds]}".strip()
 
 
-def _titled(texts: pd.Series, settings: AuditSettings) -> pd.Series:
+def _titled(texts: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
     """Write the names that the paper has by the titles that tables give them."""
+    printed = results()
     titles = settings.dataset_titles | settings.method_titles
-    printed = paper.results()
+    shown = {}
+    for name in {*printed["dataset"], *printed["method"]}:
+        shown[name] = titles.get(name, name)
     for metric in printed["metric"].unique():
-        titles[metric] = str(labels.metric(metric)).removesuffix(" (%)")
-    names = {*printed["dataset"], *printed["method"], *printed["metric"]}
+        shown[metric] = str(labels.metric(metric)).removesuffix(" (%)")
 
     def title(word: re.Match) -> str:
-        name = word[0]
-        return titles.get(name, name) if name in names else name
+        return shown.get(word[0], word[0])
 
-    return texts.str.replace(r"[\w-]+", title, regex=True)
+    return texts.apply(lambda column: column.str.replace(r"[\w-]+", title, regex=True))
 
 
 def _papers_tests(own: pd.DataFrame) -> list[str]:

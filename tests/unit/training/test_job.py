@@ -250,7 +250,11 @@ def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_calle
     settings = config.load_files("config.yaml")
 
     edits = settings.cells_to_time("edits", "pokec-n")["cells"]
+    unpublished = settings.cells_to_time("edits", "not-in-the-paper")["cells"]
     nifty = settings.cells_to_time("nifty", "pokec-n")["cells"]
 
     assert list(edits) == [f"threshold~{value}" for value in (0.05, 0.001, 0.01, 0.3)]
+    assert list(unpublished) == [
+        f"threshold~{value}" for value in (0.001, 0.01, 0.05, 0.3)
+    ]
     assert list(nifty) == ["similarity_weight~0.5"]

@@ -136,7 +136,7 @@ RISING, FALLING, CONSTANT = [1, 2, 3], [3, 2, 1], [1, 1, 1]
         pytest.param({"nifty": RISING, "edits": RISING}, {}, id="without GAT"),
     ],
 )
-def test_correlations_are_at_least_0_and_leave_out_constants(values, expected):
+def test_correlations_are_between_0_and_1_and_leave_out_constants(values, expected):
     with_gat = scores_of("other", gat=RISING, nifty=CONSTANT)
     scores = pd.concat([scores_of("d", **values), with_gat])
 
