@@ -142,10 +142,9 @@ def _not_run(dataset: str, settings: AuditSettings) -> str | None:
 def _line(line: Any) -> list[Cell | Text]:
     """Show a published result and ours."""
     std = "" if pd.isna(line.std) else f"{line.std:.2f}"
-    label = str(labels.metric(line.metric))
     ours = percent.formatted("{:.2f}", line.mean)
     return [
-        label.removesuffix(" (%)"),
+        labels.measure(line.metric),
         Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
         Cell(ours, std=std),
         percent.formatted("{:+z.2f}", line.difference),
@@ -267,7 +266,7 @@ def _titled(texts: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
     for name in {*printed["dataset"], *printed["method"]}:
         shown[name] = titles.get(name, name)
     for metric in printed["metric"].unique():
-        shown[metric] = str(labels.metric(metric)).removesuffix(" (%)")
+        shown[metric] = str(labels.measure(metric))
 
     def title(word: re.Match) -> str:
         return shown.get(word[0], word[0])

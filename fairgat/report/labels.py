@@ -65,16 +65,20 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def metric(name: str) -> Math:
-    """Label a measure, with its unit; by its name where it is not declared."""
-    measure = measures.find(name)
-    label = measure.label.replace("{which}", measure.which)
-    tex = measure.tex.replace("{which}", escape.tex(measure.which))
-    if measure.unit.sign:
-        label += f" ({measure.unit.sign})"
-    if measure.unit.tex:
-        tex += f" ({measure.unit.tex})"
+def measure(name: str) -> Math:
+    """Label a measure; by its name where it is not declared."""
+    found = measures.find(name)
+    label = found.label.replace("{which}", found.which)
+    tex = found.tex.replace("{which}", escape.tex(found.which))
     return Math(label, tex)
+
+
+def metric(name: str) -> Math:
+    """Label a measure, with its unit."""
+    unit, label = measures.find(name).unit, measure(name)
+    sign = f" ({unit.sign})" if unit.sign else ""
+    tex = f" ({unit.tex})" if unit.tex else ""
+    return Math(f"{label}{sign}", f"{label.tex}{tex}")
 
 
 def parameter(name: str) -> Text:
