@@ -47,7 +47,7 @@ demo: env ## Run the whole workflow on small generated data sets, in three minut
 # The file that says what your data are: a copy of configs/own.yaml.
 OWN ?= my.yaml
 own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yaml says (docs/own.md)
-	@test -e "$(OWN)" || { echo "There is no $(OWN). Copy it: cp configs/own.yaml $(OWN), and change four lines." >&2; exit 1; }
+	@test -e "$(OWN)" || { echo "There is no $(OWN). Copy it: cp configs/own.yaml '$(OWN)', and change four lines." >&2; exit 1; }
 	@# The data first: then a run trains nothing again that a mistake in $(OWN), once mended, leaves as it was.
 	@$(if $(DRY),,$(SNAKEMAKE) --configfile configs/more-methods.yaml "$(OWN)" $(ARGS) --until split -- all study >/dev/null 2>&1 || true)
 	@$(call RUN,--configfile configs/more-methods.yaml "$(OWN)") -- all study$(if $(DRY),, && $(call table,8) && \

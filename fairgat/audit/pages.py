@@ -185,8 +185,8 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, settings: AuditSettings) -> 
             numbers carry its claims.
         settings: with the titles of data sets and methods.
     """
-    columns = ["check", "numbers"]
-    checks = checks.assign(**_titled(checks[columns], settings))
+    titled_texts = _titled(checks[["check", "numbers"]], settings)
+    checks = checks.assign(**titled_texts)
     statuses = claiming.statuses(checks)
     panels = [
         _overview(statuses),

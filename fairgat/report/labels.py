@@ -75,7 +75,8 @@ def measure(name: str) -> Math:
 
 def metric(name: str) -> Math:
     """Label a measure, with its unit."""
-    unit, label = measures.find(name).unit, measure(name)
+    label = measure(name)
+    unit = measures.find(name).unit
     sign = f" ({unit.sign})" if unit.sign else ""
     tex = f" ({unit.tex})" if unit.tex else ""
     return Math(f"{label}{sign}", f"{label.tex}{tex}")
